@@ -50,7 +50,7 @@ def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
 
 
 def value_and_grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
-    """As `grad`, of a function that returns (value, gradient).
+    """As `grad`, but the returned function computes (value, gradient).
 
     With `has_aux` it returns ((value, anything else), gradient).
 

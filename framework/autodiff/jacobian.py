@@ -34,7 +34,7 @@ class Jacobians:
         unconnected_gradients: Any = UnconnectedGradients.NONE, parallel_iterations: Any = None,
         experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
-        """The derivative of every element of `target` with respect to every element of `sources`.
+        """Return the derivatives of each element of `target` with respect to those of `sources`.
 
         Args:
             target: one tensor of any rank.
@@ -69,7 +69,7 @@ class Jacobians:
         unconnected_gradients: Any = UnconnectedGradients.NONE, parallel_iterations: Any = None,
         experimental_use_pfor: bool = True,
     ) -> Any:  # fmt: skip
-        """The jacobian of each example: `target[i]` must depend on `source[i]` alone.
+        """Return the jacobian of each example: `target[i]` must depend on `source[i]` alone.
 
         Args:
             target: a tensor of shape (b, ...).

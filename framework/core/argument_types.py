@@ -1,4 +1,4 @@
-"""What public functions accept, for type checkers and readers of signatures."""
+"""Types of the arguments of public functions, for type checkers and readers of signatures."""
 
 from typing import Any, TypeAlias
 

@@ -53,7 +53,7 @@ _names = {}  # class or function -> registered name
 
 
 class _ConfigScope(threading.local):
-    """What configs depend on besides their values.
+    """Per-thread context that serialization and deserialization depend on.
 
     Attributes:
         custom: the objects of the open custom object scopes, by name.

@@ -9,10 +9,10 @@ from framework.core.errors import DTypeError, InvalidArgumentError
 
 
 class DTypePolicy(Configurable):
-    """The dtypes of a layer.
+    """The dtype that a layer computes in, and the dtype of its weights.
 
     Args:
-        name: a dtype's name; floatx where None. "mixed_float16" and "mixed_bfloat16" compute in 16
+        name: a dtype's name; floatx if None. "mixed_float16" and "mixed_bfloat16" compute in 16
             bits and keep the weights in float32: activations take half the memory. On a CPU the
             arithmetic inside an op is done in float32 and rounded once.
 
@@ -58,7 +58,7 @@ class DTypePolicy(Configurable):
 
 
 class _Mixed:
-    """Whether any policy has a compute dtype other than its variable dtype; reads check it."""
+    """A flag that reads of variables check: whether any policy mixes two dtypes."""
 
     in_use = False
 
@@ -84,7 +84,7 @@ class DTypePolicyMap(Configurable):
     """A policy for each layer, by patterns of its path; later rules win.
 
     Args:
-        default_policy: for layers that no pattern matches; the global policy where None.
+        default_policy: for layers that no pattern matches; the global policy if None.
         policy_map: patterns as of `fnmatch` ("encoder/*") and the policies they give.
 
     >>> policies = DTypePolicyMap("float32", {"*/dense*": "mixed_float16"})

@@ -17,7 +17,7 @@ class DType(str):
 
     Args:
         type_enum: a dtype's name, or TensorFlow's number for it: `DType(1) is float32`.
-        handle_data: of a new dtype only: the NumPy dtype that it stands for.
+        handle_data: the NumPy dtype of a new dtype; only the package passes it.
     """
 
     __slots__ = ("is_bool", "is_complex", "is_floating", "is_inexact", "is_integer", "np")

@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def public(operands, result=None, aliases=()) -> Callable[[F], F]:
-    """Return a decorator that makes the public function of a formula.
+    """Return a decorator that turns a formula into a public function.
 
     Args:
         operands: a function that converts the labels and predictions of users.
@@ -72,7 +72,7 @@ def _method(formula, fields):
 
 
 def _described(cls, function, fields, base):
-    """Return the docstring of the class with the arguments that the function's describes."""
+    """Return the class's docstring, with arguments described as in the function's docstring."""
     lines, described = [inspect.cleandoc(cls.__doc__), "", "Args:"], False
     for line in inspect.cleandoc(function.__doc__ or "").split("\n"):
         if not line.startswith(" " * 8):

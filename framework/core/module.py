@@ -47,7 +47,7 @@ class Module(Owning):
     submodule. Layers report through their own lists.
 
     Args:
-        name: a Python identifier; the class's name in snake case where None.
+        name: a Python identifier; the class's name in snake case if None.
 
     Example:
         >>> import framework as tf
@@ -84,7 +84,7 @@ class Module(Owning):
 
     @property
     def name_scope(self):
-        """A context in which this module's name is a prefix of the names of new variables."""
+        """Return a context in which names of new variables begin with this module's name."""
         return NameScope(self.name)
 
     @property

@@ -51,13 +51,13 @@ def first_order_only(g, needed):
 
 
 class Op:
-    """A primitive.
+    """A primitive operation: a NumPy forward and its derivative rules.
 
     Args:
         name: unique in `table`.
         forward: a ufunc, or a function whose positional parameters are the inputs (arrays) and
             whose keyword-only parameters are the attributes. It returns one array, or a tuple of
-            arrays where `outputs` is not 1 (None: as many as it happens to return). With
+            arrays if `outputs` is not 1 (None: their number varies). With
             `saves`, it returns that and a tuple of extra arrays for the backward.
         vjps: one rule per input, `rule(g, ...)`, written in ops, giving the cotangent of that
             input; or `no_derivative`. A rule's parameter names declare the values it reads: an
@@ -146,7 +146,7 @@ class Op:
         return self._several(args, attrs, value)
 
     def misfit(self, error, arrays):
-        """Return NumPy's error as the error to raise.
+        """Convert an error of NumPy to the error that the op raises.
 
         Shape mismatches become a ShapeError that names the op, ints out of range an
         InvalidArgumentError; other errors are returned unchanged.

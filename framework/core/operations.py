@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable)
 
 
 class Operation:
-    """A public function as the origin of KerasTensors.
+    """A public function as one operation of a model.
 
     Args:
         function: any; it is called on tensors when the model runs.
@@ -153,7 +153,7 @@ def _outputs(operation, args, kwargs, runs, possible=None):
     Args:
         operation, args, kwargs: the call.
         runs: its results.
-        possible: the sizes that do not follow from guesses; None where nothing was guessed.
+        possible: the sizes that count as known in results; None if no size was guessed.
     """
     flat = [nest.flatten(run) for run in runs]
     if len({len(leaves) for leaves in flat}) > 1:

@@ -52,7 +52,7 @@ class SeedGenerator:
     """A seed and the number of draws made with it, as a saved variable `state`.
 
     Args:
-        seed: an int; made from the global generator where None.
+        seed: an int; drawn from the global generator if None.
         name: a string.
     """
 

@@ -28,7 +28,7 @@ class Recorder:
     aside = None  # a recorder that replaces this one inside `pause_all`, or None
 
     def op(self, op: Any, args: Any, attrs: Any, outputs: Any, saved: Any) -> None:
-        """`op(*args, **attrs)` returned the tensors `outputs`; `saved` is for its derivative."""
+        """The call `op(*args, **attrs)` returned the tensors `outputs`; rules may read `saved`."""
 
     def variable_read(self, variable: Any, tensor: TensorLike) -> None:
         """Reading `variable` returned the new tensor `tensor`."""

@@ -6,7 +6,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 
 
 class Shape(tuple):
-    """A tuple of sizes, `None` where a size is not known. Equal to lists of the same sizes too.
+    """A tuple of sizes, `None` for an unknown size. It also equals a list of the same sizes.
 
     >>> Shape((2, 3)).as_list(), Shape((2, 3)).rank, Shape((2, 3)).num_elements()
     ([2, 3], 2, 6)

@@ -20,7 +20,7 @@ def check_variables(variables, store, what):
     Args:
         variables: a list.
         store: a mapping; its `shape(key)`, if it has one, is the declared shape.
-        what: the owner, for messages.
+        what: the name of their owner, for error messages.
 
     Raises:
         LoadError: the number differs.

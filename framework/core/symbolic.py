@@ -15,12 +15,12 @@ from framework.core.recorders import thread
 
 
 class KerasTensor(Operand):
-    """A tensor of known dtype and partly known shape (`None` where unknown), without values.
+    """A tensor of known dtype and partly known shape (`None` for an unknown size), without values.
 
     Args:
         shape: a tuple of ints and None.
         dtype: a dtype or its name.
-        name: a string, made up where None.
+        name: a string; an automatic name if None.
     """
 
     # `origin` = (operation, args, kwargs, index): the call that gave it; None for an input.

@@ -178,7 +178,7 @@ class Tensor(Operators):
 
 
 class _Masks:
-    """Whether any tensor has a mask; a cheap check before looking for one."""
+    """A flag that is cheap to check: whether any tensor has a mask."""
 
     in_use = False
 

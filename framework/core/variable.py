@@ -230,7 +230,7 @@ def _restore(kind, array, trainable, attributes):
 
 
 class _EveryVariable(type):
-    """`isinstance(layer.kernel, Variable)` is true: what layers hold are variables too."""
+    """Makes `isinstance(v, Variable)` true for the variables that layers hold."""
 
     def __instancecheck__(cls, instance):
         if cls is Variable:
@@ -245,7 +245,7 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
         initial_value: a tensor, number, array, nest of them, or a callable that gives one.
         trainable: whether tapes watch it when it is read.
         name: a string.
-        dtype: the element type; taken from `initial_value` where None.
+        dtype: the element type; that of `initial_value` if None.
         shape: checked against the initial value's. Where a size is None, later values may have
             any there.
 
@@ -328,7 +328,7 @@ class _Resizable(Variable):
 
 
 def _setting(held, doc):
-    """A property; setting it invalidates compiled steps."""
+    """Return a property; setting it invalidates compiled steps."""
 
     def change(variable, value):
         changes.note(variable, held[1:], getattr(variable, held), value)
@@ -343,7 +343,7 @@ class KerasVariable(CoreVariable):
     Args:
         initializer: a callable `initializer(shape, dtype)`, or an initial value.
         shape: needed with a callable.
-        dtype: a string; floatx where None.
+        dtype: a string; floatx if None.
         trainable: whether tapes watch it when it is read.
         autocast: whether a layer's compute dtype applies to it.
         aggregation, synchronization, layout: accepted; there is one process.

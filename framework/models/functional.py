@@ -30,7 +30,7 @@ class Functional(Model, makes_masks=False, locks=False):
         trainable: whether its variables are trained.
     """
 
-    _convert_input_args = False  # inputs may differ in dtype
+    _convert_input_args = False  # each input keeps its own dtype
     _allow_non_tensor_positional_args = True
 
     def __init__(self, inputs, outputs, name=None, trainable=True, **kwargs):
@@ -168,7 +168,7 @@ def _as_input_tensor(x):
     """Return `x` if it is an input; for an inner tensor of another model, a new input."""
     if x.origin is not None and isinstance(x.origin[0], InputLayer):
         return x
-    if x.origin is None:  # a bare KerasTensor
+    if x.origin is None:  # a KerasTensor that no call has computed
         return InputLayer(input_tensor=x).output
     return InputLayer(batch_shape=x.shape, dtype=x.dtype).output
 

@@ -193,7 +193,7 @@ class _Calls:
             name, node, index = structure
             operation = self._operations.get(name)
             if getattr(_record(operation), "graph", None) is not None:
-                node = max(node - 1, 0)  # see graph_config
+                node = max(node - 1, 0)  # these calls count from 1, see graph_config
             try:
                 return self._tensor((name, node, index))
             except _NotYetError:

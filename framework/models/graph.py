@@ -39,9 +39,9 @@ class FunctionalGraph:
     def __init__(self, inputs, outputs, moved):
         self.moved = moved
         self._inputs = {id(x) for x in inputs}
-        self._nodes = {}  # identity of a call -> CallNode
-        self._producer = {}  # id of a KerasTensor -> CallNode
-        self._met = {}  # id of an operation -> its position in the order of the walk
+        self._nodes = {}  # key of a call -> its CallNode
+        self._producer = {}  # id of a KerasTensor -> the CallNode that computes it
+        self._met = {}  # id of an operation -> its position in the order of first visits
         self.nodes = []  # in topological order
         for tensor in outputs:
             self._walk(self.tensor(tensor))

@@ -143,7 +143,7 @@ def number(value, node):
 
 _PREFIX = "keras.src.ops."
 
-# They call functions, or compute nothing of a model.
+# Functions of keras.ops that are no operation of a model: they call functions or return no tensor.
 _REFUSED = frozenset((
     "associative_scan", "cond", "custom_gradient", "dtype", "fori_loop", "is_tensor", "map", "scan",
     "switch", "vectorized_map", "while_loop",

@@ -79,7 +79,7 @@ def _group_column(model):
 
     def column(layer):
         variables = layer.weights if isinstance(layer, Layer) else []
-        names_of = {}  # settings as a text -> the names of the variables with these settings
+        names_of = {}  # text of settings -> the names of the variables with these settings
         for variable in variables:
             settings = group_of(optimizer, variable)
             text = ", ".join(f"{name}={_setting(value)}" for name, value in settings.items())
@@ -137,7 +137,7 @@ def _connections(layer, graph):
     """Return the producers of the layer's inputs, each as name[call][output]."""
     sources = []
     calls = {}  # id of an operation -> the number of its calls so far
-    named = {}  # id of a KerasTensor -> its producer
+    named = {}  # id of a KerasTensor -> its producer as name[call][output]
     for node in graph.nodes:
         operation = node.operation if isinstance(node.operation, Layer) else node
         number = calls.get(id(operation), 0)
@@ -211,8 +211,8 @@ def _widths(positions, width):
             f"summary: the columns are too narrow: expected at least 6 characters each, got "
             f"{widths}. Pass a larger line_length."
         )
-    widths[0] -= 1  # the left border
-    return [w - 3 for w in widths]  # without a border and two spaces
+    widths[0] -= 1  # the left border takes one character
+    return [w - 3 for w in widths]  # each cell has a border and two spaces besides its text
 
 
 def table(header, rows, widths):

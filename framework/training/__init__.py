@@ -1,1 +1,1 @@
-"""Training: the one train step, the loop over epochs, callbacks and progress."""
+"""Training: the training step, the loop over epochs, callbacks and progress displays."""

@@ -39,10 +39,10 @@ class Accumulator:
     def clear(self):
         """Drop all gradients."""
         self.count = 0
-        self.variables = []  # in order of first appearance
-        self._sums = {}  # kind -> {index of the variable: gradient}
-        self._weights = {}  # kind -> the sum of weights
-        self._fresh = {}  # kind -> (weight, gradients) of the first batch, not yet weighted
+        self.variables = []  # the variables with gradients, in order of first appearance
+        self._sums = {}  # kind of loss -> {index of the variable: gradient}
+        self._weights = {}  # kind of loss -> the sum of weights
+        self._fresh = {}  # kind of loss -> (weight, unweighted gradients) of the first batch
 
     @property
     def full(self):
@@ -69,7 +69,7 @@ class Accumulator:
         """Return (gradients, variables) of the accumulated batches, and clear the accumulator."""
         total = [None] * len(self.variables)
         for kind in list(self._weights):
-            if kind in self._fresh:  # a single batch: its gradients unchanged, bit for bit
+            if kind in self._fresh:  # a single batch: return its gradients bit for bit
                 gradients = dict(self._fresh[kind][1])
             else:
                 gradients = self._sums[kind]
@@ -144,7 +144,7 @@ class Accumulator:
                 self._sums[kind] = dict(sums)
 
     def met(self, variables):
-        """Return `self.variables`, extended by those of `variables` that are new."""
+        """Return `self.variables` followed by those of `variables` that it lacks."""
         known = {id(v) for v in self.variables}
         return self.variables + [v for v in variables if id(v) not in known]
 

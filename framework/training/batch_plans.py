@@ -15,7 +15,7 @@ from framework.data.structure import map_named
 from framework.layers.tracking import structure
 
 BATCH = ("x", "y", "sample_weight")
-_CHANGES = 8  # changes of settings in a row without a plan, after which `explain` reports them
+_CHANGES = 8  # consecutive changes of settings without a plan, after which `explain` reports it
 
 
 class Plans:
@@ -31,8 +31,8 @@ class Plans:
 
     def __init__(self, model, name):
         self._model, self.plan_cache = model, PlanCache(name)
-        self._facts = None  # (change counters, hash of the model's state at these counters)
-        self._in_vain = 0  # changes of settings in a row without a plan between them
+        self._facts = None  # (change counters, hash of the model's state then)
+        self._in_vain = 0  # consecutive changes of settings without a plan between them
 
     def possible(self):
         """Return whether this call may run by a plan."""
@@ -61,7 +61,7 @@ class Plans:
                 if not array.flags.c_contiguous:
                     key.append(array.strides)
             elif part is None:
-                key += cls, None  # the form that `describe` gives
+                key += cls, None  # the same key as `describe` adds for None
             else:
                 batch[i] = as_tensors(part)
                 describe(batch[i], key, arrays, id)
@@ -95,7 +95,7 @@ class _BatchFunction(CallArguments):
     __slots__ = ("_names", "_run")
 
     def __init__(self, run, batch, names):
-        self.values, self._leaves = batch, None  # as in the base class, without a call
+        self.values, self._leaves = batch, None  # as in the base class's __init__, inlined
         self._run, self._names = run, names
 
     def __call__(self, tensors):
@@ -110,7 +110,7 @@ class _BatchFunction(CallArguments):
     def names(self):
         parts = self.values
         if len(parts) == 1 and isinstance(parts[0], tuple) and len(parts[0]) <= 3:
-            (parts,) = parts  # the `data` of a train_step
+            (parts,) = parts  # `train_step(data)`: name the parts of `data`
         return named(self._names, parts)
 
 

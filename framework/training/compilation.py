@@ -50,7 +50,7 @@ class Compilation:
         self.loss_tracker = Mean(name="loss")
         self.step = None
 
-    def __getstate__(self):  # a copied model makes its own step
+    def __getstate__(self):  # a copied model builds its own step
         return {**vars(self), "step": None}
 
     @property
@@ -268,7 +268,7 @@ class CompiledMetrics:
     name = "compile_metrics"
 
     def __init__(self, metrics=None, weighted_metrics=None, layer_names=None):
-        self._waiting = None  # restored values, until the first batch decides the metrics
+        self._waiting = None  # restored values, kept until the first batch determines the metrics
         self._given = (
             metrics_from(metrics, "metrics"),
             metrics_from(weighted_metrics, "weighted_metrics"),

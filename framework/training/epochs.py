@@ -279,7 +279,7 @@ class Feed:
         self._batches, self._steps = batches, steps
         self._restart, self._pass = restart or batches.once, first
         self._going = None
-        self._gave = False  # whether any epoch had a batch
+        self._gave = False  # whether the data yielded any batch
         self.done = 0
         self.exhausted = False
 

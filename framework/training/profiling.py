@@ -38,7 +38,7 @@ def profile(model, step, x, y, sample_weight, repeats):
     stack, thread.stack = thread.stack, ()
     try:
         with np.errstate(all="ignore"):
-            _run(step, batch, Meter())  # creates slots, compiles kernels
+            _run(step, batch, Meter())  # warm-up: creates slots, compiles kernels
             times = [_run(step, batch, Meter()) for _ in range(repeats)]
             sizes = _measured_memory(step, batch)
             counts = _run(step, batch, Count())
@@ -191,7 +191,7 @@ class Count(Meter):
 
     def __init__(self):
         super().__init__()
-        self._taken = {}  # serial of an op's first output -> the op's operations
+        self._taken = {}  # serial of an op's first output -> the FLOPs of the call
 
     def op(self, op, args, attrs, outputs, saved):
         shapes = [arg.array.shape if type(arg) is Tensor else np.shape(arg) for arg in args]
@@ -264,7 +264,7 @@ def _report(model, times, sizes, counts, rows):
     forward, backward = (_medians(times, phase) for phase in ("forward", "backward"))
     (update,) = _medians(times, "update").values()
     order = [*dict.fromkeys([*forward, *backward])]
-    if OUTSIDE in order:  # last
+    if OUTSIDE in order:  # ops outside all layers come last
         order = [*(layer for layer in order if layer is not OUTSIDE), OUTSIDE]
     trained = _trained(order)
     total = sum(trained.values()) or 1
@@ -301,7 +301,7 @@ def _trained(layers):
     """Return the trainable parameters of each layer; an inner layer that ran counts its own."""
     variables = {la: la.trainable_variables if la is not OUTSIDE else [] for la in layers}
     counts, seen = {}, set()
-    inner_first = layers[::-1]  # for two layers with the same variables
+    inner_first = layers[::-1]  # of two layers with equal variables, the inner one counts them
     for layer in sorted(inner_first, key=lambda layer: len(variables[layer])):
         own = [v for v in variables[layer] if v.serial not in seen]
         seen.update(v.serial for v in own)

@@ -36,7 +36,7 @@ class Snapshot:
         for part, slots, shared in self._slots:
             record = part._framework
             if _sizes(record.slots) == _sizes(slots) and len(record.shared) == len(shared):
-                continue  # no slot was created since
+                continue  # no slot was created since the snapshot
             for present, before in ((record.slots, slots), (record.shared, shared)):
                 present.clear()
                 present.update(before)

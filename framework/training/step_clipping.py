@@ -40,7 +40,7 @@ class Clip:
 
     def __call__(self, gradients):
         """Return the clipped gradients; None stays None."""
-        # arrays are faster than tensors, but a trace needs ops
+        # NumPy is faster than ops on tensors, but only ops are traced.
         form = _tensor if thread.stack and replaying() else _array
         arrays = [None if g is None else form(g) for g in gradients]
         if self.kind == "global_clipnorm":

@@ -53,7 +53,7 @@ class TrainingStep:
         self._unmatched = bool(self._metrics)
         self._logs = None  # the result of `update_metrics` for the last batch
         self._gives_loss_only = accumulator is None and not reports
-        self._reasons = None  # why gradients are missing
+        self._reasons = None  # a MissingGradients: why gradients are missing
         self._observer = None  # a `StepRecord` while a callback declares `needs`
         self._scaled = scales(optimizer)
         self._factor = getattr(optimizer, "loss_scale_factor", None)
@@ -289,7 +289,7 @@ class TrainingStep:
     def _update(self, gradients, variables):
         if self._clip:
             gradients = self._clip(gradients)
-        if self._factor is not None:  # the optimizer divides by its loss scale again
+        if self._factor is not None:  # undo the unscaling: the optimizer divides by its loss scale
             gradients = [None if g is None else g * self._factor for g in gradients]
         self._bind()
         self._apply_gradients(gradients, variables)

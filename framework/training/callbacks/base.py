@@ -9,8 +9,8 @@ from framework.core.internal_state import ClassRecord, Owning, Record, Shown
 class CallbackRecord(Record):
     """The internal state of a callback."""
 
-    step = None  # the StepRecord of the run
-    needs = frozenset()  # in addition to the `needs` of the class
+    step = None  # the StepRecord of the current `fit`
+    needs = frozenset()  # needed values, in addition to the `needs` of the class
     lazy_logs = False  # whether hooks receive a function that computes the logs
 
 

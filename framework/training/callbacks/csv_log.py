@@ -35,7 +35,7 @@ class CSVLogger(Callback):
         record.epoch, record.by_batch = 0, batch
         if batch:
             record.needs = frozenset({"loss"})
-            # on the instance: without `batch` the hook must not be overridden
+            # Set only if needed: a hook that a callback overrides costs time in each batch.
             self.on_train_batch_end = partial(_write_batch, self)
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -59,7 +59,7 @@ class CSVLogger(Callback):
         if self.keys is None:
             self.keys = sorted(logs)
             if not any(key.startswith("val_") for key in self.keys):
-                self.keys += [f"val_{key}" for key in self.keys]  # a later epoch may have them
+                self.keys += [f"val_{key}" for key in self.keys]  # a later epoch may be validated
         _write(self, epoch, logs)
 
     def on_train_end(self, logs: Any = None) -> None:

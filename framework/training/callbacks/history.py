@@ -22,7 +22,7 @@ class History(Callback):
         self.batches: dict[str, list[Any]] = {}
         if batch:
             self._framework.needs = frozenset({"loss"})
-            # on the instance: without `batch` the hook must not be overridden
+            # Set only if needed: a hook that a callback overrides costs time in each batch.
             self.on_train_batch_end = partial(_keep_loss, self)
 
     def on_train_begin(self, logs: Any = None) -> None:

@@ -177,7 +177,7 @@ def _rated(callback):
 def _several(optimizer, model):
     """Return the optimizers of a `MultiOptimizer`; an empty list for any other optimizer."""
     if is_several(optimizer) and not several(optimizer) and model.built:
-        optimizer.build(model)  # a user's function chooses an optimizer for each variable
+        optimizer.build(model)  # calls the user's function that assigns variables to optimizers
     return several(optimizer)
 
 

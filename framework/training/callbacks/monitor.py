@@ -35,7 +35,7 @@ class Monitor(Callback):
             )
         self.monitor, self.mode = monitor, mode
         self.min_delta = abs(min_delta)
-        self.monitor_op = None  # np.less or np.greater, once it is known
+        self.monitor_op = None  # np.less or np.greater, set when training starts
         self._framework.warned = False
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -102,7 +102,7 @@ def _direction_of(metric):
     function = metric._fn if isinstance(metric, MeanMetricWrapper) else None
     if isinstance(function, Loss) or function in losses.by_name.values():
         return "down"
-    direction = getattr(metric, "_direction", None)  # Keras's name
+    direction = getattr(metric, "_direction", None)  # the attribute of Keras's metrics
     if direction is None and isinstance(metric, Metric):
         return type(metric)._framework.direction
     return direction

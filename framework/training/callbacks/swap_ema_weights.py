@@ -24,7 +24,7 @@ class SwapEMAWeights(Callback):
         self._framework.swapped = False
 
     def on_train_begin(self, logs: Any = None) -> None:
-        _averages(self)  # raises before the first epoch, not after it
+        _averages(self)  # without averages, raise an error now, not after an epoch
         self._framework.swapped = False
 
     def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
