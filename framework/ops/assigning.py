@@ -38,8 +38,8 @@ def _check(places, shape, what):
             )
 
 
-# Combine `updates` into `x` at `indices`, one after another where an index is repeated. A
-# variable's new value has no derivative.
+# Combine `x` at `indices` with `updates`; a repeated index gets its updates one after another.
+# The op has no derivative, since it computes the new value of a variable.
 scatter_into = Op(
     "scatter_into", _scatter_into, no_derivative, no_derivative, no_derivative,
     infer=lambda x, *_, **__: (x.shape, x.dtype), raises=True,
@@ -61,7 +61,7 @@ def _slice_into(x, values, *, index):
     return y
 
 
-# Return `x` with x[index] replaced by `values`.
+# The op returns a copy of `x` in which `values` replace x[index].
 slice_into = Op(
     "slice_into", _slice_into, no_derivative, no_derivative,
     infer=lambda x, values, *, index: (x.shape, x.dtype),

@@ -1,4 +1,4 @@
-"""Attention as one op that does not keep the matrix of scores."""
+"""Attention as one op that does not store the matrix of scores."""
 
 import numpy as np
 
@@ -79,7 +79,7 @@ def _heads_first(x):
 def _check(q, k, v, bias, mask):
     batch, length, heads, width = q.shape
     keys = (batch, *k.shape[1:2], heads, width)
-    if not k.shape == v.shape == keys:  # the values' width may differ from the keys'
+    if not k.shape == v.shape == keys:  # only the last size of the values may differ
         expect(_NAME, "key", k.shape, keys, "(batch, keys, heads, width) as of the query")
         values = (*keys[:3], *v.shape[3:4])
         expect(_NAME, "value", v.shape, values, "(batch, keys, heads, width) as of the keys")

@@ -44,7 +44,7 @@ def saturate_cast(x, dtype):
     if not (source.is_floating and dtype.is_integer):
         return y
     for beyond, bound, limit in ((less, low, limits[0]), (greater, high, limits[1])):
-        if _number(bound) != limit:  # `source` cannot represent the limit
+        if _number(bound) != limit:  # the source dtype cannot represent `dtype`'s limit
             y = select(beyond(x, bound), np.asarray(limit).astype(dtype.np), y)
     return y
 
@@ -55,7 +55,7 @@ def _number(value):
 
 
 def _inside(end, own):
-    """Return the limit `end`, or the source dtype's limit `own` if that is nearer to 0."""
+    """Return `end`, a limit of the new dtype, or `own`, that of the old one if nearer to 0."""
     return min(end, own) if end > 0 else max(end, own)
 
 

@@ -13,19 +13,19 @@ from framework.ops.movement import expand_axes, getitem
 
 @no_warnings
 def _matmul(a, b, *, transpose_a=False, transpose_b=False):
-    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":  # 16-bit floats multiply as float32
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":  # multiply 16-bit floats in float32
         wide = a.astype(np.float32), b.astype(np.float32)
         return _matmul(*wide, transpose_a=transpose_a, transpose_b=transpose_b).astype(a.dtype)
     a = a.swapaxes(-1, -2) if transpose_a else a
     b = b.swapaxes(-1, -2) if transpose_b else b
     if a.ndim == b.ndim == 2:
-        # np.dot calls the same BLAS as np.matmul with 0.8 us less overhead
+        # np.dot calls the same BLAS routine as np.matmul with 0.8 µs less overhead.
         return np.dot(a, b) if len(a) * b.size < LEAST else dot(a, b)
     return _stacked(a, b)
 
 
 def _stacked(a, b):
-    """Return a batch of products; a transposed matrix shared by all is faster copied once."""
+    """Return a batch of products; a transposed matrix that all share is copied once, for speed."""
     if a.ndim <= 2:
         if a.ndim < 2 or b.ndim < 2:
             refuse_vectors(a.shape, b.shape)

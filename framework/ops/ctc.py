@@ -18,13 +18,13 @@ from framework.ops.movement import expand_axes, getitem, stack, take_along_axis
 from framework.ops.reduction import cumsum, reduce_logsumexp, shifted
 from framework.ops.rows import log_softmax
 
-# The logarithm of what is impossible, as in Keras: labels that do not fit into the steps have a
-# large loss with a gradient, not an infinite one without.
+# The log-probability of an impossible path. It is finite, as in Keras: if the labels need more
+# steps than there are, the loss is large and has a gradient.
 _IMPOSSIBLE = -1e5
 
 
 def _states(labels, blank):
-    """Return the class of each state, and the logarithm of the weight of leaving out a blank."""
+    """Return the class of each state, and the log-weight of skipping the blank before it."""
     batch, count = labels.shape
     classes = np.full((batch, 2 * count + 1), blank, np.int64)
     classes[:, 1::2] = labels
@@ -34,14 +34,14 @@ def _states(labels, blank):
 
 
 def _before(alpha, skip):
-    """Return the three logarithms that lead to each state, from `alpha` (..., states)."""
+    """Return the log-probabilities of the three moves into each state; `alpha` is (..., states)."""
     one, two = np.full((2, *alpha.shape), -np.inf)
     one[..., 1:], two[..., 2:] = alpha[..., :-1], alpha[..., :-2]
     return np.stack([alpha, one, two + skip])
 
 
 def _top(paths):
-    """Return the largest of the three, 0 where it is infinite."""
+    """Return the largest log-probability of the three moves, or 0 where that is infinite."""
     top = paths.max(0)
     return choose.masked(top, np.isfinite(top))
 
@@ -75,10 +75,10 @@ def _ends(label_length):
 
 @no_warnings
 def _ctc_back(g, log_probs, labels, label_length, length, alphas, *, blank):
-    """Return the cotangent of `log_probs`: backwards through the steps of the forward."""
+    """Return the cotangent of `log_probs`, computed from the last step to the first."""
     classes, skip = _states(labels, blank)
     steps, rows = len(alphas) - 1, np.arange(len(classes))
-    # The share that each of three paths has in the next step's alpha.
+    # `shares` is the fraction of each state's probability that comes from each of the three moves.
     paths = _before(alphas[:-1], skip)
     shares = np.exp(paths - _top(paths))
     shares /= shares.sum(0)
@@ -100,7 +100,7 @@ def _ctc_back(g, log_probs, labels, label_length, length, alphas, *, blank):
     cotangent = np.zeros(log_probs.shape)
     cotangent[:, :, blank] = of_states[:, :, ::2].sum(2)
     times = np.arange(steps)
-    for state in range(1, classes.shape[1], 2):  # two states may have one class
+    for state in range(1, classes.shape[1], 2):  # two states may share a class: no one assignment
         cotangent[rows[:, None], times, classes[:, state, None]] += of_states[:, :, state]
     return cotangent.astype(log_probs.dtype)
 
@@ -155,7 +155,7 @@ def of_logits(logits, labels, label_length, length, blank):
 
     Args:
         logits: (batch, steps, classes).
-        labels: integers of shape (batch, labels); those after `label_length` may be any.
+        labels: integers of shape (batch, labels); those after `label_length` are ignored.
         label_length, length: the numbers of labels and of steps that count, integers (batch,).
         blank: the class of the blank.
     """

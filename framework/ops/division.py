@@ -16,7 +16,7 @@ from framework.core.symbolic import broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.ops import elementwise
 
-LAST_INTEGER = np.dtype(np.ulonglong).num  # the highest of NumPy's dtype numbers for integers
+LAST_INTEGER = np.dtype(np.ulonglong).num  # booleans and integers have dtype numbers up to this one
 _context = Context(divide="raise")
 
 

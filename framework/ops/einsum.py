@@ -104,7 +104,7 @@ def _refuse(equation, label, m, n):
 
 
 def _order(terms, output):
-    """Return the pairs of terms to contract, in order."""
+    """Return the pairs of terms to contract, in the order that NumPy's greedy search finds."""
     if len(terms) < 3 or any(None in x.shape for x, _ in terms):
         return [(0, 1)] * (len(terms) - 1)
     letters = dict(zip(dict.fromkeys("".join(t[1] for t in terms)), string.ascii_letters))
@@ -151,7 +151,7 @@ def _size(equation, label, m, n):
 
 
 def _spread(x, labels, inner, sizes):
-    """Broadcast axes of size 1 that are summed against longer ones."""
+    """Broadcast an axis of size 1 if the other term has a larger size for the summed label."""
     shape = tuple(sizes[c] if c in inner else n for c, n in zip(labels, x.shape))
     return x if shape == tuple(x.shape) else broadcast_to(x, shape=shape)
 

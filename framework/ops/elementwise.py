@@ -28,9 +28,9 @@ def binary(name, forward, vjp_a, vjp_b, **options):
 
 # ---- selection ---------------------------------------------------------------------------------
 
-# a where the condition b holds, else exactly 0
+# `masked` is a where the condition b holds, else exactly 0.
 masked = binary("masked", choose.masked, lambda g, b: masked(g, b), no_derivative)
-# the product of a and the booleans b: faster, but NaN where b is False and a is not finite
+# `gated` is a times the booleans b: faster, but NaN where b is False and a is not finite.
 gated = binary("gated", np.multiply, lambda g, b: gated(g, b), no_derivative)
 select = elementwise(
     "select", choose.select, no_derivative,
@@ -102,7 +102,7 @@ def _abs_vjp(g, x):
     dtype = getattr(x, "array", x).dtype
     if dtype.kind == "c":
         return cast(divide_no_nan(g, absolute(x)), dtype=dtype) * conj(x)
-    return g * sign(x)  # 0 at 0
+    return g * sign(x)  # the slope at 0 is 0
 
 
 absolute = unary("abs", np.abs, _abs_vjp)
@@ -112,7 +112,7 @@ reciprocal = unary(
     "reciprocal", no_warnings(np.reciprocal), lambda g, y: negative(multiply_no_nan(y * y, g))
 )
 
-# a * b, or 0 where b is 0, even if a is inf or NaN
+# `multiply_no_nan` is a * b, or 0 where b is 0, even if a is inf or NaN.
 multiply_no_nan = binary(
     "multiply_no_nan", no_warnings(lambda a, b: choose.zeroed(a * b, np.equal(b, 0))),
     lambda g, b: multiply_no_nan(g, b), lambda g, a: multiply_no_nan(a, g),
@@ -137,7 +137,7 @@ minimum = binary(
     lambda g, a, b: masked(g, logical_not(less_equal(a, b))),
 )  # fmt: skip
 
-# At both bounds x gets the cotangent.
+# Where x equals a bound, x gets the cotangent, and the bound none.
 clip = elementwise(
     "clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
     lambda g, x, low, high: masked(
@@ -150,7 +150,7 @@ clip = elementwise(
 # ---- powers, exponentials, logarithms -----------------------------------------------------------
 
 
-_SHORTCUTS = (-1, 0, 0.5, 1, 2)  # exponents that `**` of arrays computes by products or roots
+_SHORTCUTS = (-1, 0, 0.5, 1, 2)  # NumPy computes these powers by products and roots
 
 
 def _power(a, b):
@@ -178,14 +178,14 @@ def _power_vjp_b(g, y, a):
 
 power = binary(
     "power", no_warnings(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b,
-    raises=lambda dtype: dtype.kind in "iu",  # for a negative exponent
+    raises=lambda dtype: dtype.kind in "iu",  # integers raise for a negative exponent
 )  # fmt: skip
 sqrt = unary("sqrt", no_warnings(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(
     "rsqrt", no_warnings(lambda x: np.reciprocal(np.sqrt(x))),
-    lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),  # y / 2 first, since y³ overflows sooner
+    lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),  # not y³ / 2, which overflows sooner
 )  # fmt: skip
-# The square root of a sum of squares, with slope 0 at 0, where the slope of `sqrt` is infinite.
+# `root` is for sums of squares: its slope at 0 is 0, where the slope of `sqrt` is infinite.
 root = unary("root", no_warnings(np.sqrt), lambda g, y: g * divide_no_nan(0.5, y))
 exp = unary("exp", no_warnings(np.exp), lambda g, y: g * y)
 expm1 = unary("expm1", no_warnings(np.expm1), lambda g, y: g * (y + 1))
@@ -205,15 +205,15 @@ cosh = unary("cosh", no_warnings(np.cosh), lambda g, x: g * sinh(x))
 
 
 def _tanh_back(a, b):
-    """a (1 - b²), in one new array."""
+    """Return a (1 - b²), computed in one new array."""
     d = np_multiply(a, b)
-    if type(d) is not ndarray:  # two 0-d operands: the ufunc returned a scalar
+    if type(d) is not ndarray:  # for 0-d operands the ufunc returns a scalar
         return a - d * b
     np_multiply(d, b, d)
     return np_subtract(a, d, d)
 
 
-# One op instead of three, for second derivatives.
+# One op instead of three makes second derivatives of tanh faster.
 tanh_back = binary(
     "tanh_back", _tanh_back,
     lambda g, b: tanh_back(g, b), lambda g, a, b: g * (a * (b * -2)),
@@ -222,7 +222,7 @@ tanh = unary(
     "tanh", np.tanh, lambda g, y: _tanh_back(g, y) if type(g) is ndarray else tanh_back(g, y)
 )
 asinh = unary("asinh", np.arcsinh, lambda g, x: g * rsqrt(x * x + 1))
-# Two roots, since x * x may overflow; below -1 the slope is NaN, as the value is.
+# The rule takes two roots, since x * x may overflow. Below -1 value and slope are NaN.
 acosh = unary("acosh", no_warnings(np.arccosh), lambda g, x: g * (rsqrt(x - 1) * rsqrt(x + 1)))
 atanh = unary("atanh", no_warnings(np.arctanh), lambda g, x: g / ((1 - x) * (1 + x)))
 atan2 = binary(

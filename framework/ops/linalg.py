@@ -94,7 +94,7 @@ def _solve_vjp_a(g, y, a):
 
 _SINGULAR = "the matrix is not invertible."
 
-# the solution x of a x = b, for square a and matrices b
+# `solve` returns x with a x = b, for square matrices a and matrices b.
 solve = Op(
     "solve", lapack("solve", lambda a, b: np.linalg.solve(a, b), _SINGULAR),
     _solve_vjp_a, lambda g, a: solve(matrix_transpose(a), g), broadcasts=True, infer=_solve_infer,
@@ -111,7 +111,7 @@ def _triangular_vjp_a(g, y, a, lower):
     return lower_triangle(full) if lower else upper_triangle(full)
 
 
-# `solve` by substitution, reading one triangle of a
+# Like `solve`, for triangular a: substitution, which reads only one triangle of a.
 triangular_solve = Op(
     "triangular_solve", matrices.triangular_solve, _triangular_vjp_a, _triangular_vjp_b,
     broadcasts=True, infer=_solve_infer, raises=True,
@@ -186,7 +186,7 @@ def _slogdet_infer(x):
     return [(shape, dtype), (shape, np.zeros((), dtype).real.dtype)]
 
 
-# sign(det), log|det|
+# The op returns sign(det) and log|det|.
 slogdet = Op("slogdet", _slogdet, outputs=2, backward=_slogdet_backward, infer=_slogdet_infer)
 
 
@@ -206,7 +206,7 @@ _INDEFINITE = (
     "the matrix is not positive definite; adding a small multiple of the identity may help."
 )
 
-# The lower triangle l with l lᴴ = x; only the lower triangle of x is read.
+# `cholesky` returns the lower triangle l with l lᴴ = x. It reads only the lower triangle of x.
 cholesky = Op(
     "cholesky",
     lapack("cholesky", lambda x: np.linalg.cholesky(x), _INDEFINITE),

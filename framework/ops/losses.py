@@ -50,7 +50,7 @@ def _array_dtype(x):
 
 
 def shape_of(x):
-    """Return the shape as a tuple; `Tensor.shape` takes a quarter of a microsecond."""
+    """Return the shape as a tuple; reading `Tensor.shape` would take 0.25 µs longer."""
     return x.array.shape if type(x) is Tensor else tuple(x.shape)
 
 
@@ -175,8 +175,8 @@ def _sigmoid_cross_entropy(logits, labels):
     return np.maximum(logits, zero) - logits * labels + np.log1p(np.exp(-np.abs(logits)))
 
 
-# A single op: composed of max, abs and log1p its slope at 0 would be wrong; composed of two
-# softplus it takes 2.1 times as long, forward and backward (64 x 10).
+# This is one op because a composite of max, abs and log1p has a wrong slope at 0, and one of two
+# softplus takes 2.1 times as long (forward and backward, 64 x 10).
 sigmoid_cross_entropy = elementwise(
     "sigmoid_cross_entropy", no_warnings(_sigmoid_cross_entropy),
     lambda g, logits, labels: g * (sigmoid(logits) - labels),
@@ -190,9 +190,9 @@ def _class_indices(labels, *, classes):
     if labels.dtype.kind in "iub":
         labels = labels.astype(np.int64, copy=False)
     else:
-        with np.errstate(invalid="ignore"):  # NaN becomes an integer out of range
+        with np.errstate(invalid="ignore"):  # NaN becomes an out-of-range integer
             labels = labels.astype(np.int64)
-    # One pass checks both bounds: viewed as unsigned, negative labels are the largest.
+    # As unsigned integers, negative labels are above every class: one pass checks both bounds.
     if labels.size and np.maximum.reduce(labels.view(np.uint64), axis=None) >= classes:
         wrong = original[(labels < 0) | (labels >= classes)]
         raise OutOfRangeError(
@@ -203,7 +203,7 @@ def _class_indices(labels, *, classes):
     return labels
 
 
-# Convert labels of any dtype to int64 and check their range; an op, so that plans check as well.
+# Converts labels of any dtype to int64 and checks their range, as an op: plans check them, too.
 class_indices = Op(
     "class_indices", _class_indices, no_derivative, kind="elementwise",
     infer=lambda labels, *, classes: (labels.shape, np.dtype(np.int64)), raises=True,

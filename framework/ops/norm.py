@@ -23,13 +23,13 @@ def along(vector, axis, rank):
     return reshape(vector, shape=(*(1,) * axis, -1, *(1,) * (rank - axis - 1)))
 
 
-# the exponential moving average a, updated by b
+# Updates the exponential moving average a with the new value b.
 moving_average = elementwise(
     "moving_average", lambda a, b, *, momentum: a * momentum + b * (1 - momentum),
     lambda g, momentum: g * momentum, lambda g, momentum: g * (1 - momentum),
 )  # fmt: skip
 
-_LEAST_HALF = 2.0**-31  # the slope at zeros, 1 / sqrt(_LEAST_HALF) = 2**15.5, fits into float16
+_LEAST_HALF = 2.0**-31  # the slope of `unit` at zeros, 1 / sqrt of this, fits into float16
 
 
 def unit(x, axes, least):
@@ -132,12 +132,12 @@ def _layer_norm_composite(x, gamma, beta, *, epsilon):
 
 def _check_layer_norm(x, gamma, beta):
     sizes = gamma.shape
-    if x.shape[-len(sizes) :] != sizes or beta.shape != sizes:  # the usual case: the shapes fit
+    if x.shape[-len(sizes) :] != sizes or beta.shape != sizes:  # a cheap test: shapes mostly fit
         _check_rows("layer_norm", "gamma", x, gamma)
         expect("layer_norm", "beta", beta.shape, sizes, "that of gamma")
 
 
-# over the last axes: as many as gamma and beta have
+# Normalises over the last axes, as many as gamma and beta have.
 layer_norm = Op(
     "layer_norm", rows.layer_norm, backward=_layer_norm_rule, saves=True,
     composite=_layer_norm_composite, infer=_like_input, fresh=True, check=_check_layer_norm,
@@ -159,7 +159,7 @@ def _rms_norm_composite(x, scale, *, epsilon):
     return x * rsqrt(mean + epsilon) * scale
 
 
-# over the last axes: as many as scale has
+# Normalises over the last axes, as many as `scale` has.
 rms_norm = Op(
     "rms_norm", rows.rms_norm, backward=_rms_norm_rule, saves=True,
     composite=_rms_norm_composite, infer=_like_input, fresh=True,

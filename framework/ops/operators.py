@@ -24,7 +24,7 @@ ARITHMETIC = {
 }  # fmt: skip
 COMPARISONS = {"lt": e.less, "le": e.less_equal, "gt": e.greater, "ge": e.greater_equal}
 UNARY = {"neg": e.negative, "abs": e.absolute, "invert": e.invert, "pos": e.identity}
-# The operators that treat integers differently from floats.
+# These operators compute integers and floats by different ops.
 DIVISIONS = {
     "truediv": division.true_divide, "floordiv": division.floor_divide, "mod": division.floor_mod,
 }  # fmt: skip
@@ -135,7 +135,7 @@ def _equality(op, convert):
             return op is e.not_equal
         try:
             return op(*convert(self, other))
-        except ShapeError:  # as in TensorFlow: tensors that do not broadcast are not equal
+        except ShapeError:  # as in TensorFlow, tensors that do not broadcast are unequal
             return Tensor(np.asarray(op is e.not_equal))
 
     return operator
@@ -163,7 +163,7 @@ def _arithmetic(name, op, convert):
         return _binary(general, convert), _reflected(general, convert)
     if general is op:
         return _strict_binary(op), _reflected(op, convert)
-    if name == "floordiv":  # composed of several ops for floats, so it has no fast path
+    if name == "floordiv":  # for floats it is several ops, so it has no fast path
         return _binary(general, convert), _reflected(general, convert)
     return _strict_division(op, general), _reflected_division(op, general)
 
@@ -227,7 +227,7 @@ def _item_of(tensor, parts):
     return tensor[tuple(items)]
 
 
-_set_assign = vars(Tensor)["assign"].__set__  # the slot's setter
+_set_assign = vars(Tensor)["assign"].__set__  # sets the attribute `assign` of one tensor
 
 
 def _item_of_variable(var, slice_spec):
@@ -250,7 +250,7 @@ def _plain_index(item):
         try:
             return slice(*(None if p is None else index(p) for p in parts))
         except SymbolicValueError:
-            raise  # the caller makes the item an operation of the model
+            raise  # a KerasTensor as a bound: the caller adds an operation to the model
         except TypeError:
             raise DTypeError(
                 f"A slice expected integers or None as start, stop and step, got {item!r}."

@@ -31,7 +31,7 @@ def _lstm_cell(x, h, c, kernel, recurrent_kernel, bias):
     z = x @ kernel
     z += h @ recurrent_kernel
     z += bias
-    for block in (z[..., : 2 * units], z[..., 3 * units :]):  # the sigmoid, in place
+    for block in (z[..., : 2 * units], z[..., 3 * units :]):  # apply the sigmoid in place
         np.negative(block, out=block)
         np.exp(block, out=block)
         np.add(block, 1, out=block)
@@ -95,7 +95,7 @@ lstm_cell = Op(
 
 
 def _widened(*arrays):
-    """Return 16-bit arrays as float32: the result is rounded once."""
+    """Return 16-bit arrays as float32, so that only the result is rounded to 16 bits."""
     if arrays[-2].dtype.itemsize > 2:
         return arrays
     return [a if a is None else a.astype(np.float32) for a in arrays]
@@ -225,7 +225,7 @@ def _composed(x, kernel, mask, reverse, zero_output, sequence, step, state):
     outputs, state = _steps(x, mask, reverse, step, state)
     if not sequence:
         return tuple(state)
-    if not outputs:  # no steps: an empty product has the right shape
+    if not outputs:  # without steps, an empty product has the right shape
         none = getitem(kernel, index=(slice(None), slice(state[0].shape[1])))
         return (matmul(x, none), *state)
     zero = zero_output and mask is not None
@@ -281,7 +281,7 @@ def _lstm_composite(
     return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h, c))
 
 
-# All steps of `lstm_cell`: kernel (features, 4 units), recurrent_kernel (units, 4 units), bias
+# Runs all steps of `lstm_cell`: kernel (features, 4 units), recurrent_kernel (units, 4 units), bias
 # (4 units). Returns (outputs of all steps, if `sequence`, h, c).
 lstm = Op(
     "lstm", _lstm, backward=_by_order(lstm_back), composite=_lstm_composite, outputs=None,
@@ -330,7 +330,7 @@ def _simple_rnn_composite(
     return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h,))
 
 
-# h <- tanh(x kernel + h recurrent_kernel + bias) (Elman 1990). Returns (outputs, if `sequence`, h).
+# Elman 1990: h <- tanh(x kernel + h recurrent_kernel + bias). Returns (outputs, if `sequence`, h).
 simple_rnn = Op(
     "simple_rnn", _simple_rnn, backward=_by_order(simple_rnn_back), outputs=None, saves=True,
     composite=_simple_rnn_composite, infer=_specs(states=1), fresh=True,
@@ -387,7 +387,7 @@ def _gru_composite(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_
     return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h,))
 
 
-# Cho et al. 2014 (arXiv:1406.1078v1), with the reset gate after the product: kernel (features,
+# The GRU of Cho et al. 2014 (arXiv:1406.1078v1), reset gate after the product: kernel (features,
 # 3 units), recurrent_kernel (units, 3 units), bias (2, 3 units) in the order update, reset,
 # candidate. Returns (outputs, if `sequence`, h).
 gru = Op(

@@ -19,7 +19,7 @@ def restore(g, axis, keepdims):
 
 
 def _spread(g, x_shape, axis, keepdims):
-    if len(axis) < len(x_shape):  # a 0-d cotangent broadcasts without reshaping
+    if len(axis) < len(x_shape):  # a 0-d cotangent needs no reshape to broadcast
         g = restore(g, axis, keepdims)
     return broadcast_to(g, shape=x_shape)
 
@@ -30,7 +30,7 @@ def _count(shape, axis):
 
 @no_warnings
 def _sum(x, *, axis, keepdims):
-    # sum small integers in their own dtype, as TensorFlow does; NumPy would widen them
+    # Small integers are summed in their own dtype, as in TensorFlow; NumPy would widen them.
     return added(x, axis, keepdims)
 
 
@@ -40,7 +40,7 @@ def _mean(x, *, axis, keepdims):
     dtype = x.dtype
     if dtype.kind in "iu":
         return _whole_mean(x, n, axis, keepdims)
-    if dtype.itemsize == 2:  # a 16-bit sum may overflow
+    if dtype.itemsize == 2:  # sum in float32: a 16-bit sum may overflow
         return np.asarray(_mean(x.astype(np.float32), axis=axis, keepdims=keepdims)).astype(dtype)
     total = added(x, axis, keepdims)
     return total / n if n else total * np.nan
@@ -140,11 +140,11 @@ def _logsumexp(x, *, axis, keepdims):
 
 
 def _logsumexp_vjp(g, x, y, axis, keepdims):
-    """Return g * softmax(x), the exponentials divided by their own sum: that sum differs from 1 by
-    the rounding of `y`, which is a thousandth for y = 10,000 in float32."""
+    """Return g * softmax(x). The exponentials of x - y are divided by their sum, which is not 1
+    because `y` is rounded: it is off by a thousandth for y = 10,000 in float32."""
     shares = exp(x - restore(y, axis, keepdims))
     total = reduce_sum(shares, axis=axis, keepdims=True)
-    total = select(equal(total, total), total, 1.0)  # an infinite x makes the sum NaN
+    total = select(equal(total, total), total, 1.0)  # the sum is NaN if x is infinite
     return restore(g, axis, keepdims) * (shares / total)
 
 
@@ -197,7 +197,7 @@ def _scan_back(g, a, axis, reverse):
     )
 
 
-# y[k] = a[k] y[k-1] + b[k] (`reverse`: a[k] y[k+1] + b[k]), starting from 0
+# Computes y[k] = a[k] y[k-1] + b[k], or a[k] y[k+1] + b[k] if `reverse`; y starts from 0.
 linear_scan = Op(
     "linear_scan", _linear_scan,
     lambda g, y, a, axis, reverse: (
@@ -239,7 +239,7 @@ def _excess(a, b):
     return select(equal(a, np.inf), 0.0, a - select(equal(b, -np.inf), 0.0, b))
 
 
-# the logarithm of the cumulative sum of exp(x)
+# The logarithm of the cumulative sum of exp(x).
 cumulative_logsumexp = reduction(
     "cumulative_logsumexp", no_warnings(_cumulative_logsumexp), _cumulative_logsumexp_vjp,
     infer=lambda x, **_: (x.shape, x.dtype),

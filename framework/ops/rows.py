@@ -24,7 +24,7 @@ def _like_first(x, *_, **__):
     return x.shape, x.dtype
 
 
-# p * (g - sum(g * p)), p the result of softmax: linear in g, and its own adjoint
+# Computes p * (g - sum(g * p)), where p is the softmax. It is linear in g and its own adjoint.
 softmax_back = Op(
     "softmax_back", kernels.softmax_back,
     lambda h, p, axis: softmax_back(h, p, axis=axis),
@@ -42,7 +42,7 @@ softmax = Op(
     fresh=True,
 )
 
-# g - exp(p) * sum(g), p the result of log_softmax
+# Computes g - exp(p) * sum(g), where p is the result of log_softmax.
 log_softmax_back = Op(
     "log_softmax_back", kernels.log_softmax_back,
     lambda h, p, axis: h - reduce_sum(h * exp(p), axis=(axis,), keepdims=True),
@@ -73,7 +73,7 @@ gelu_slope = elementwise(
     "gelu_slope", gelu_kernels.slope,
     lambda g, x, approximate: g * _gelu_slope_change(x, approximate), fresh=True,
 )  # fmt: skip
-# g times the slope of gelu at x
+# Computes g times the slope of gelu at x.
 gelu_back = elementwise(
     "gelu_back", gelu_kernels.gelu_back,
     lambda h, x, approximate: gelu_back(h, x, approximate=approximate),
@@ -128,7 +128,7 @@ def _cross_entropy_composite(logits, labels):
     return negative(reduce_sum(labels * logp, axis=(last,), keepdims=False))
 
 
-# Labels are probabilities in the shape of the logits.
+# The labels are probabilities in the shape of the logits.
 softmax_cross_entropy = Op(
     "softmax_cross_entropy", _cross_entropy, backward=_cross_entropy_rule, saves=True,
     composite=_cross_entropy_composite, infer=_losses_infer, fresh=True,
@@ -147,7 +147,7 @@ def _sparse_cross_entropy_composite(logits, labels):
     return negative(getitem(picked, index=(Ellipsis, 0)))
 
 
-# Labels are integer classes from 0; the caller has checked them.
+# The labels are integer classes from 0. The caller checks them.
 sparse_softmax_cross_entropy = Op(
     "sparse_softmax_cross_entropy", cross_entropy.sparse, saves=True,
     backward=lambda g, labels, saved: (sparse_cross_entropy_back(g, labels, *saved), None),

@@ -14,7 +14,7 @@ from framework.ops.segment import segment_sum, segment_take
 
 
 def _places(indices, *, shape, what, ignore=False):
-    """Return index tuples (the last axis of `indices`) as positions in a flattened `shape`.
+    """Convert index tuples (the last axis of `indices`) to positions in a flattened `shape`.
 
     A tuple out of range raises OutOfRangeError, or becomes -1 if `ignore`.
     """
@@ -89,7 +89,7 @@ def _row_extreme(ufunc):
 
 
 def _share(g, y, x, ids, updates):
-    """Return the cotangent divided by the number of elements that share it."""
+    """Return the cotangent divided by the number of elements that equal the extreme."""
     of_updates = cast(equal(updates, segment_take(y, ids)), dtype=np_dtype(g))
     ways = segment_sum(of_updates, ids, count=x.shape[0])
     return divide(g, ways + cast(equal(x, y), dtype=np_dtype(g)))
@@ -120,7 +120,7 @@ def _partition_places(partitions, *, count):
     return tuple(np.flatnonzero(partitions == k) for k in range(count))
 
 
-# for each k < count, the positions of k in the flattened `partitions`
+# Returns, for each k < count, the positions of k in the flattened `partitions`.
 partition_places = Op(
     "partition_places", _partition_places, no_derivative, outputs=None,
     infer=lambda partitions, *, count: [((None,), np.dtype(np.int64))] * count,
@@ -135,7 +135,7 @@ def _stitch_places(*indices):
     return result
 
 
-# for each index the (last) row of the concatenated data that has it, or -1
+# Returns, for each row of the result, the last row of the concatenated data with that index, or -1.
 stitch_places = Op(
     "stitch_places", _stitch_places, no_derivative,
     infer=lambda *_: ((None,), np.dtype(np.int64)), sized_by_values=True, raises=True,

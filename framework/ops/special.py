@@ -42,7 +42,7 @@ ndtri = unary(
 
 lgamma = unary("lgamma", gamma.lgamma, lambda g, x: g * digamma(x))
 digamma = unary("digamma", gamma.digamma, lambda g, x: g * polygamma(x, n=1))
-# the n-th derivative of digamma, n >= 1
+# `polygamma` is the n-th derivative of digamma, for n >= 1.
 polygamma = elementwise(
     "polygamma", gamma.polygamma, lambda g, x, n: g * polygamma(x, n=n + 1), inputs=("x",)
 )
@@ -72,7 +72,7 @@ def _where_not_zero(function):
     """Make `function(a, b)` 0 wherever a is 0, even if b is NaN, as in TensorFlow."""
 
     def forward(a, b):
-        if type(b) in (int, float, complex):  # NumPy's logarithm of a Python number is float64
+        if type(b) in (int, float, complex):  # else the logarithm would be float64
             b = np.asarray(b, np.result_type(a, b))
         return choose.zeroed(function(a, b), np.equal(a, 0))
 
@@ -110,7 +110,7 @@ def _lead(a, b):
     return select(equal(a, b), 0.0, a - b)
 
 
-# log(exp(a) + exp(b)); the slopes are the fractions exp(a) and exp(b) have of the sum
+# Computes log(exp(a) + exp(b)). Its slopes are the shares of exp(a) and exp(b) in that sum.
 logaddexp = binary(
     "logaddexp", no_warnings(np.logaddexp),
     lambda g, a, b: g * sigmoid(_lead(a, b)), lambda g, a, b: g * sigmoid(_lead(b, a)),
@@ -130,12 +130,12 @@ def _sparsemax(x, *, axis):
 
 
 def _sparsemax_vjp(g, y, axis):
-    """On the support: the cotangent minus its mean over the support (the paper's equation 14)."""
+    """Return the cotangent minus its mean where y > 0, else 0 (equation 14 of the paper)."""
     support = cast(greater(y, 0), dtype=np_dtype(y))
     kept = g * support
     total = reduce_sum(kept, axis=(axis,), keepdims=True)
     return kept - support * (total / reduce_sum(support, axis=(axis,), keepdims=True))
 
 
-# Martins & Astudillo 2016, arXiv:1602.02068, algorithm 1
+# Algorithm 1 of Martins & Astudillo 2016, arXiv:1602.02068.
 sparsemax = Op("sparsemax", _sparsemax, _sparsemax_vjp, infer=lambda x, *, axis: (x.shape, x.dtype))

@@ -61,7 +61,7 @@ def slide(op, x, *, size, strides, padding, first, what):
 
 def _adaptive(along):
     def pool(x, *, sizes, first, what):
-        """Return spatial axes of `sizes`; the windows of an axis differ in size by at most 1."""
+        """Pool to the spatial sizes `sizes`; the windows of an axis differ in size by at most 1."""
         y = _last(x, first)
         if None in y.shape[1:-1]:
             raise ShapeError(
