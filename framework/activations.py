@@ -73,7 +73,7 @@ def elu(x: TensorLike, alpha: TensorLike = 1.0) -> Tensor:
     """`x` where positive, else `alpha * (exp(x) - 1)` (Clevert et al. 2015, arXiv:1511.07289)."""
     x = _floating(x)
     below = e.expm1(e.minimum(x, 0)) * alpha
-    return e.select(x <= 0, below, x)  # NaN passes through, with a slope of 1 as TensorFlow's
+    return e.select(x <= 0, below, x)  # NaN stays NaN, with slope 1 as in TensorFlow
 
 
 @activations.add()
@@ -81,7 +81,7 @@ def selu(x: TensorLike) -> Tensor:
     """The self-normalising elu (Klambauer et al. 2017, arXiv:1706.02515)."""
     x = _floating(x)
     below = e.expm1(e.minimum(x, 0)) * 1.6732632423543772
-    return e.select(x < 0, below, x) * 1.0507009873554805  # at 0 the slope from above, as Keras's
+    return e.select(x < 0, below, x) * 1.0507009873554805  # slope at 0 as above 0, as in Keras
 
 
 @activations.add()
@@ -256,7 +256,7 @@ def _along(op, x, axis, what):
     axes = tuple(one_axis(a, x.ndim, what) for a in axis)
     if len(axes) == 1:
         return op(x, axis=axes[0])
-    rest = tuple(i for i in range(x.ndim) if i not in axes)  # merge the axes at the end
+    rest = tuple(i for i in range(x.ndim) if i not in axes)  # the axes left as they are
     moved = movement.transpose(x, perm=rest + axes)
     rows_of = movement.reshape(moved, shape=(*(x.shape[i] for i in rest), -1))
     result = movement.reshape(op(rows_of, axis=len(rest)), shape=tuple(moved.shape))

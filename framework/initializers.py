@@ -149,7 +149,7 @@ class TruncatedNormal(RandomInitializer):
         return _draw(self, "truncated_normal", shape, dtype, self.mean, self.stddev)
 
 
-# The standard deviation of a standard normal cut off at two standard deviations.
+# The standard deviation of a standard normal distribution truncated to [-2, 2].
 _CUT = 0.87962566103423978
 
 
@@ -273,7 +273,7 @@ class Orthogonal(RandomInitializer):
         tall = (max(rows, columns), min(rows, columns))
         wide = "float64" if dtype == "float64" else "float32"
         q, r = np.linalg.qr(_draw(self, "normal", tall, wide, 0.0, 1.0).array)
-        q *= np.sign(np.diagonal(r))  # for a uniform distribution
+        q *= np.sign(np.diagonal(r))  # makes q uniformly distributed (Haar measure)
         q = q.T if rows < columns else q
         return Tensor((self.gain * q).reshape(shape).astype(dtype.np))
 

@@ -70,7 +70,7 @@ class TensorArray:
 
     @property
     def flow(self):
-        """A tensor without meaning, for TensorFlow's signature: execution is eager."""
+        """A placeholder: only TensorFlow's graphs need this tensor."""
         return Tensor(np.zeros((), np.int32))
 
     @property

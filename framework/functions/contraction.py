@@ -295,7 +295,7 @@ def clip_by_global_norm(
     """
     length = global_norm(t_list) if use_norm is None else tensor(use_norm)
     _, clip_norm = strict(length, clip_norm)
-    # an infinite norm gives NaN, so that it is noticed
+    # As in TensorFlow, an infinite norm makes all results NaN, so that the user notices it.
     scale = elementwise.select(
         elementwise.is_finite(length), clip_norm / elementwise.maximum(length, clip_norm), math.nan
     )

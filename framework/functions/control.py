@@ -54,7 +54,7 @@ def _chosen(pred, a, b):
 
 
 def _like_both(a, b, operation=None, args=()):
-    """Return KerasTensors for either of two structures; a size that differs is unknown.
+    """Return KerasTensors that describe the result of either branch; sizes that differ are unknown.
 
     Args:
         a, b: structures of tensors.

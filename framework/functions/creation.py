@@ -80,7 +80,7 @@ def convert_to_tensor(
         try:
             return tensor(value, dtype_hint)
         except TypeError:
-            pass  # the hint does not fit
+            pass  # the value does not fit the hint: use the value's own dtype
     return tensor(value, dtype)
 
 
@@ -94,12 +94,12 @@ def is_tensor(x: TensorLike) -> bool:
 
 def sizes(shape, what):
     """Convert `shape`, an int, sequence or tensor, to a tuple of ints."""
-    if not isinstance(shape, (list, tuple)):  # below, each tensor in a list is read as an int
+    if not isinstance(shape, (list, tuple)):  # `index` below reads the tensors in a list
         shape = (shape,) if np.ndim(shape) == 0 else np.asarray(shape)
     try:
         return tuple(index(n) for n in shape)
     except SymbolicValueError:
-        raise  # a KerasTensor: the size is known only when the model runs
+        raise  # a size from a KerasTensor is known only when the model runs
     except TypeError:
         raise InvalidArgumentError(
             f"{what}: `shape` must be ints, without None, got {shape!r}."
@@ -224,7 +224,7 @@ def range(
 
 
 def _ranked(parts):
-    """Return the result's dtype: float32 with int32 is float32, as in TensorFlow, not float64."""
+    """Return the dtype of `range`: as in TensorFlow float32 with int32 is float32, not float64."""
     floats = [p for p in parts if p.dtype.kind == "f"]
     return floats or parts
 
@@ -253,7 +253,7 @@ def linspace(
     shape = [1] * start.ndim
     shape[axis] = num
     along = Tensor(np.linspace(0, 1, num).astype(start.dtype.np).reshape(shape))
-    return start * (1 - along) + stop * along  # exact at both ends
+    return start * (1 - along) + stop * along  # this form returns `start` and `stop` exactly
 
 
 @operation
@@ -277,7 +277,7 @@ def one_hot(
            [1., 0., 0.]], dtype=float32)
     """
     if isinstance(indices, np.ndarray) and indices.dtype.kind in "fb":
-        indices = indices.astype(np.int64)  # as TensorFlow does for arrays only
+        indices = indices.astype(np.int64)  # TensorFlow casts arrays to int64, but not tensors
     indices = tensor(indices)
     if not indices.dtype.is_integer:
         raise InvalidArgumentError(f"one_hot: `indices` must be integers, got {indices.dtype}.")

@@ -149,7 +149,7 @@ def set_diag(
 
 
 def _band(k, what):
-    """Return the lowest and the highest diagonal."""
+    """Return `k`, an int or a pair, as the numbers (lowest, highest) of diagonals."""
     found = sizes(k, what) if hasattr(k, "__len__") or hasattr(k, "shape") else (int(k),)
     low, high = (found[0], found[-1]) if len(found) in (1, 2) else (1, 0)
     if low > high:
@@ -160,9 +160,10 @@ def _band(k, what):
 
 
 def _places(rows, columns, band, align, what):
-    """Return row indices, column indices and validity of the elements of each diagonal.
+    """Return row indices, column indices and a mask for the elements of the diagonals.
 
-    Three arrays of shape (diagonals, length of the longest), the highest diagonal first.
+    The arrays have shape (diagonals, length of the longest), the highest diagonal first; the mask
+    is False where a shorter diagonal is padded.
     """
     if align not in _ALIGNMENTS:
         raise InvalidArgumentError(f"{what}: `align` must be one of {_ALIGNMENTS}, got {align!r}.")
@@ -176,7 +177,7 @@ def _places(rows, columns, band, align, what):
     lengths = np.minimum(rows + np.minimum(k, 0), columns - np.maximum(k, 0))
     longest = max(int(lengths.max(initial=0)), 0)
     above, below = (side == "LEFT" for side in align.split("_"))
-    left = np.where(k >= 0, above, below)  # the main diagonal has full length: either works
+    left = np.where(k >= 0, above, below)  # k = 0 is never padded: both alignments agree
     along = np.arange(longest) - np.where(left, 0, longest - lengths)
     there = (along >= 0) & (along < lengths)
     along = np.where(there, along, 0)

@@ -68,7 +68,7 @@ def _rates(alpha, beta, dtype, what):
 def _gamma_numbers(source, shape, alpha, beta, dtype, what):
     concentrations = _parameter(alpha, what, "alpha", low=0, open_low=True)
     unit = random.draw(source, "gamma", shape, dtype, concentrations)
-    tiny = np.finfo(unit.dtype.np).tiny  # as in TensorFlow: above 0, since its logarithm follows
+    tiny = np.finfo(unit.dtype.np).tiny  # as in TensorFlow, the result is never 0
     return elementwise.maximum(elementwise.divide(unit, beta), tiny)
 
 

@@ -79,7 +79,7 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
 
 
 def _rounded_away(x, y):
-    """Return where `floordiv` rounds away from zero: remainder not 0, signs different."""
+    """Return where `floordiv` rounds away from zero: signs differ and the remainder is not 0."""
     rest = division.floor_mod(x, y)
     return ops.logical_and(rest != 0, ops.logical_xor(x < 0, rest < 0))
 

@@ -11,7 +11,7 @@ from framework.core.recorders import Recorder, push, remove, thread
 class FiniteCheck(Recorder):
     """A recorder that raises at the first op whose output has inf or NaN."""
 
-    replays = True  # so that backward passes and updates of optimizers run as ops, too
+    replays = True  # backward passes and updates of optimizers then run as ops, which this checks
 
     def op(self, op, args, attrs, outputs, saved):
         for number, output in enumerate(outputs):
@@ -48,8 +48,9 @@ def enable_check_numerics(stack_height_limit: Any = 30, path_length_limit: Any =
     Args:
         stack_height_limit, path_length_limit: ignored; Python's traceback shows the line.
 
-    Raises (later):
-        InvalidArgumentError: with the op, its output and its inputs.
+    Raises:
+        InvalidArgumentError: by later ops, if an output has inf or NaN; the message describes
+            the op, its output and its inputs.
 
     >>> import framework as tf
     >>> tf.debugging.enable_check_numerics()

@@ -22,20 +22,20 @@ from framework.functions.creation import linspace
 def enable_eager_execution(
     config: Any = None, device_policy: Any = None, execution_mode: Any = None,
 ) -> None:  # fmt: skip
-    """Does nothing: everything is computed when it is called."""
+    """Do nothing: ops always run eagerly."""
 
 
 def executing_eagerly() -> bool:
-    """True: everything is computed when it is called."""
+    """Return True: ops always run eagerly."""
     return True
 
 
 def lin_space(start: TensorLike, stop: TensorLike, num: Any, name: str | None = None) -> Tensor:
-    """`num` numbers from `start` to `stop`, both included, evenly apart; now `linspace`."""
+    """Return `num` evenly spaced numbers from `start` to `stop`: the old name of `linspace`."""
     return linspace(start, stop, num)
 
 
-# tf.contrib.eager, usually imported as `tfe`
+# TensorFlow 1's tf.contrib.eager, which programs import as `tfe`
 contrib = SimpleNamespace(
     eager=SimpleNamespace(
         GradientTape=GradientTape,

@@ -18,7 +18,7 @@ from framework.ops import elementwise
 from framework.ops import movement as ops
 from framework.ops.slices import gather_rows
 
-_slice, _tensor = slice, tensor  # their names below are TensorFlow's
+_slice, _tensor = slice, tensor  # functions and parameters below hide these names
 
 
 def where(
@@ -83,7 +83,7 @@ def gather(
 
 
 def _batch_gather(x, indices, axis, batch_dims):
-    """Gather with batch axes by one gather along the merged batch axes and `axis`."""
+    """Gather with batch axes: merge them and `axis` into one axis, and gather along that."""
     batch = tuple(x.shape[:batch_dims])
     if tuple(indices.shape[:batch_dims]) != batch:
         raise ShapeError(

@@ -6,12 +6,12 @@ from framework.core import nest
 
 
 def is_nested(seq: Any) -> bool:
-    """Whether `seq` is a list, tuple or mapping."""
+    """Return whether `seq` is a list, tuple or mapping."""
     return nest.is_nested(seq)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves as a list; dicts by sorted key.
+    """Return the leaves as a list; those of a dict are sorted by key.
 
     >>> import framework as tf
     >>> tf.nest.flatten({"b": [1, 2], "a": 3})
@@ -21,7 +21,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
 
 def map_structure(func: Any, *structure: Any, **kwargs: Any) -> Any:
-    """`func` applied to the corresponding leaves, in the first structure's shape.
+    """Apply `func` to corresponding leaves; return a structure like the first one.
 
     >>> import framework as tf
     >>> tf.nest.map_structure(lambda x: 2 * x, (1, {"a": 2}))
@@ -34,12 +34,12 @@ def map_structure(func: Any, *structure: Any, **kwargs: Any) -> Any:
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
-    """`flat_sequence` arranged like `structure`."""
+    """Return the leaves `flat_sequence` arranged like `structure`."""
     return nest.pack_sequence_as(structure, flat_sequence)
 
 
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False,
 ) -> None:  # fmt: skip
-    """ValueError unless both have the same nesting."""
+    """Raise ValueError or TypeError unless both structures have the same nesting."""
     nest.assert_same_structure(nest1, nest2, check_types)

@@ -39,7 +39,7 @@ _ARRAYS = (Tensor, CoreVariable, np.ndarray)
 
 
 class _Shown:
-    """A leaf with TensorFlow's printed form; strings are quoted only inside lists."""
+    """A value whose `repr` is the text that TensorFlow prints; strings are quoted only in lists."""
 
     def __init__(self, value, edge):
         self.value, self.edge = value, edge

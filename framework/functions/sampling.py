@@ -33,12 +33,12 @@ def set_seed(seed: Any) -> None:
 
 
 def source_of(seed):
-    """Return the generator of an op's `seed`, which continues from call to call, or the global."""
+    """Return the generator for an op's `seed`, kept between calls; or for None the global one."""
     return random.global_generator() if seed is None else random.seeded(int(seed))
 
 
 def once(seed, what):
-    """Return the source of a stateless function: two integers `seed` determine the draw."""
+    """Return the source of random numbers of a stateless function: `seed` determines the draw."""
     found = np.asarray(seed)
     if found.shape != (2,) or found.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{what}: `seed` must be two integers, got {seed!r}.")
@@ -53,7 +53,7 @@ def float_dtype(dtype, what):
 
 
 def located(source, distribution, shape, dtype, mean, stddev, what):
-    """Draw numbers, scaled and shifted; by ops if mean or stddev is a tensor, for its gradient."""
+    """Draw scaled and shifted numbers, with a gradient for a mean or stddev that is a tensor."""
     dtype, shape = float_dtype(dtype, what), sizes(shape, what)
     if isinstance(mean, (int, float)) and isinstance(stddev, (int, float)):
         return random.draw(source, distribution, shape, dtype, float(mean), float(stddev))
@@ -194,10 +194,10 @@ def drawn_classes(source, logits, num_samples, dtype, what):
     if logits.ndim != 2:
         raise ShapeError(f"{what}: `logits` must have shape (rows, classes), got {logits.shape}.")
     rows, classes = logits.shape
-    if logits.dtype.size < 4:  # 16-bit floats are too coarse for the noise's tail
+    if logits.dtype.size < 4:  # 16 bits cannot represent the tail of the noise
         logits = cast(logits, dtype=np.dtype(np.float32))
     unit = random.draw(source, "uniform", (rows, int(num_samples), classes), logits.dtype)
-    unit = elementwise.maximum(unit, np.finfo(unit.dtype.np).tiny)  # keeps the noise finite
+    unit = elementwise.maximum(unit, np.finfo(unit.dtype.np).tiny)  # 0 makes the noise infinite
     noise = elementwise.negative(elementwise.log(elementwise.negative(elementwise.log(unit))))
     noisy = elementwise.add(movement.expand_axes(logits, (1,)), noise)
     return reduction.argmax(noisy, axis=2, dtype=dtypes.as_dtype(dtype).np)

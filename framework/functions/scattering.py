@@ -27,7 +27,7 @@ def _ignores(policy, what):
 
 
 def _places(indices, shape, what, policy=""):
-    """Return index tuples as positions in the flattened leading axes of a tensor."""
+    """Convert index tuples to positions in the flattened leading axes of a tensor."""
     indices = tensor(indices)
     if not indices.dtype.is_integer:
         raise DTypeError(f"{what}: `indices` must be integers, got {indices.dtype}.")

@@ -17,7 +17,7 @@ from framework.ops import segment as ops
 
 
 def _sorted(data, segment_ids, what):
-    """Return data, ids and the number of segments."""
+    """Convert and check the operands; return data, ids and the number of segments."""
     x, ids = tensor(data), _integers(segment_ids, what)
     if ids.ndim != 1 or x.ndim < 1 or len(ids) != x.shape[0]:
         raise ShapeError(

@@ -30,12 +30,12 @@ threading = SimpleNamespace(
 
 
 def set_compile(tier: Any = None) -> None:
-    """Choose how what follows is computed, in place of the environment's FRAMEWORK_COMPILE.
+    """Choose how later calls are computed, instead of by the variable FRAMEWORK_COMPILE.
 
     Args:
         tier: "off": op by op in NumPy; "numpy": compiled plans, no Numba; "numba": plans and
-            Numba's kernels; "auto": Numba's kernels where it is installed. None goes back to the
-            environment's, which is "auto" where it says nothing.
+            Numba's kernels; "auto": Numba's kernels where it is installed. None restores the
+            value of the environment variable FRAMEWORK_COMPILE, by default "auto".
 
     Raises:
         InvalidArgumentError: there is no such tier.

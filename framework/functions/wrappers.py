@@ -84,7 +84,7 @@ class Declaration(NamedTuple):
         return (lambda x, y: convert(x, y, name)) if self.rule.named else convert
 
 
-declarations: dict[Callable, Declaration] = {}  # by wrapper
+declarations: dict[Callable, Declaration] = {}  # the Declaration of each public wrapper
 
 
 def name_of(op):
@@ -93,7 +93,7 @@ def name_of(op):
 
 
 def finished(function: Function, module: str, declared: Declaration, **operands) -> Function:
-    """Return the wrapper with its name, also in tracebacks, its module and its docstring."""
+    """Give `function` the name (also in tracebacks), module and docstring of a public wrapper."""
     function.__code__ = function.__code__.replace(co_name=declared.name)
     function.__name__ = function.__qualname__ = declared.name
     function.__module__, function.__doc__ = module, declared.doc(**operands)

@@ -6,9 +6,9 @@ from framework.core.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)
 
-__version__ = "3.15.1"  # the Keras whose names and numbers these are
+__version__ = "3.15.1"  # the release of Keras that this namespace follows
 
 
 def version() -> Any:
-    """The version of Keras whose names and numbers these are."""
+    """Return the version of Keras that this namespace follows."""
     return __version__

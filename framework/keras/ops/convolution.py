@@ -97,7 +97,7 @@ def conv_transpose(
     how = w.shape[:-2], window["strides"], window["padding"] == "SAME", extra, window["dilations"]
     sizes, amounts = transposed(x.shape[1:-1], *how)
     window["padding"] = amounts
-    ones = (1,) * len(sizes)  # of any number of places the same is true
+    ones = (1,) * len(sizes)  # the check of output_padding does not depend on the sizes
     if output_sizes(transposed(ones, *how)[0], w.shape[:-2], **window) != ones:
         raise InvalidArgumentError(
             f"{what}: output_padding must be less than strides, got output_padding="

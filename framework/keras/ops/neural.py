@@ -222,7 +222,7 @@ def _for_heads(x, heads):
     """Keys or values with a head for each of so many (Ainslie et al. 2023, arXiv:2305.13245)."""
     own = x.shape[2]
     if own in (heads, 0, None) or heads is None or heads % own:
-        return x  # as it should be, or the op says what is wrong
+        return x  # the heads fit, or the attention op raises
     return movement.gather(x, np.repeat(np.arange(own), heads // own), axis=2)
 
 
