@@ -80,14 +80,7 @@ class LossScaleOptimizer(
         optimizer.apply_gradients(zip(gradients, variables))
 
     Args:
-        if TYPE_CHECKING:  # the other fields of `Optimizer` are set on the inner one
-
-        def __init__(
-            self, inner_optimizer: Any, initial_scale: float = 2.0**15,
-            dynamic_growth_steps: int = 2000, *, name: str | None = None,
-        ) -> None: ...  # fmt: skip
-
-    inner_optimizer: the optimizer that updates the variables; clipping, decay and other options
+        inner_optimizer: the optimizer that updates the variables; clipping, decay and other options
             are set on it. Its `loss_scale_factor` is removed.
         initial_scale: the first scale.
         dynamic_growth_steps: finite steps in a row after which the scale is doubled.
@@ -104,7 +97,7 @@ class LossScaleOptimizer(
     def __post_init__(self):
         super().__post_init__()
         if self.inner_optimizer.loss_scale_factor:
-            self.inner_optimizer.loss_scale_factor = None  # else gradients are divided twice
+            self.inner_optimizer.loss_scale_factor = None  # gradients would be divided twice
         if self.initial_scale <= 0 or self.dynamic_growth_steps < 1:
             raise InvalidArgumentError(
                 "LossScaleOptimizer: expected initial_scale > 0 and dynamic_growth_steps >= 1, got "
@@ -156,7 +149,7 @@ class LossScaleOptimizer(
             grads = self.get_unscaled_gradients(grads)
         self._framework.stage = None
         if self.check_finite(grads):
-            # Before the update: a plan reads values before it changes a variable.
+            # Compare before the update: a plan reads all values before it changes a variable.
             grows = not less(self.step_counter + 1, self.dynamic_growth_steps)
             self.inner_optimizer.apply(grads, trainable_variables)
             _grow(self, grows)
@@ -220,7 +213,7 @@ class LossScaleOptimizer(
 
 
 def _stored(optimizer):
-    """Return the variables in Keras's order; Keras has no counter of skipped steps."""
+    """Return the variables that Keras has, in its order: all but the counter of skipped steps."""
     own = optimizer._framework
     counters = [own.iterations, own.learning_rate, optimizer.step_counter, optimizer.dynamic_scale]
     return [*counters, *optimizer.inner_optimizer.variables]
