@@ -99,7 +99,7 @@ class Applying(Rates, Updating):
             if type(grad) is not Tensor:
                 _apply_converted(self, grads, variables)
                 return
-            array = grad.array  # no name for the variable's array: it adds a reference
+            array = grad.array  # a name for the variable's array would add a reference
             if array.shape != variable._array.shape or array.dtype != variable._array.dtype:
                 raise mismatch_error(grad, variable)
             arrays.append(array)
@@ -210,7 +210,7 @@ def _update_all(optimizer, grads, variables, plans, updates, form):
             share(optimizer, step, form)
     if form is Arrays and own.updates_left != -1:
         switch_when_due(optimizer, plans)
-    numbers = {}  # rate index -> lr, step and shared state, in the dtype of the variables
+    numbers = {}  # {rate index: (lr, step, *shared state)}, in the variables' dtype
     for plan in plans:
         index = plan.rate_index
         if index not in numbers:
@@ -228,8 +228,10 @@ def _update_all(optimizer, grads, variables, plans, updates, form):
 
 
 def _block(optimizer, grads, plans, numbers):
-    """(the recorder, whether it does without the ops of the update), if it is one that listens
-    alone and `update` is the package's own; else None."""
+    """Begin a block of the recorder; return (recorder, whether it needs no ops of the update).
+
+    Return None unless exactly one recorder is active and `update` is the package's own.
+    """
     if len(thread.stack) != 1 or not in_package(type(optimizer)):
         return None
     if type(optimizer)._framework.hooked:
@@ -242,7 +244,7 @@ def _block(optimizer, grads, plans, numbers):
 
 def _update_each(optimizer, grads, variables, plans, numbers, form):
     hooked = type(optimizer)._framework.hooked
-    batches = {}  # (compiled update, rate index) -> {id(plan): (gradient, plan)}
+    batches = {}  # {(compiled update, rate index): {id(plan): (gradient, plan)}}
     for grad, variable, plan in zip(grads, variables, plans):
         index = plan.rate_index
         if hooked:
@@ -251,7 +253,7 @@ def _update_each(optimizer, grads, variables, plans, numbers, form):
             update_as_written(optimizer, variable, grad, plan, numbers[index], form)
         elif plan.program is not None and plan.program.form is not None:
             batch = batches.setdefault((plan.program.form.alike, index), {})
-            if id(plan) in batch:  # the same variable again: apply its first gradient before
+            if id(plan) in batch:  # the variable occurs again: apply its first gradient now
                 update_in_place(optimizer, batch.values(), numbers[index])
                 batch.clear()
             batch[id(plan)] = grad, plan
@@ -282,7 +284,7 @@ def _rate_index(optimizer, rate, dtype):
 
 
 def plan_of(optimizer, variable):
-    """Return the plan of a variable, made at its first update."""
+    """Return a new plan for a variable, and store it."""
     own, cls = optimizer._framework, type(optimizer)._framework
     names, dtype = tuple(member(optimizer, "slots_of")(variable)), variable.array.dtype
     rules = {} if own.groups is None else own.groups.settings(variable)
@@ -290,7 +292,7 @@ def plan_of(optimizer, variable):
     decay = decay if decay and decays(optimizer, variable) else None
     clips = (("clipnorm", clipping.by_norm), ("clipvalue", clipping.by_value))
     clip = next(((by, rules[name]) for name, by in clips if name in rules), None)
-    if cls.hooked or not variable.array.ndim:  # 0-d: uncompiled is faster
+    if cls.hooked or not variable.array.ndim:  # for a 0-d array NumPy is faster
         program = None
     else:
         program = program_of(optimizer, dtype, decay, names, variable.array.ndim)
@@ -301,7 +303,7 @@ def plan_of(optimizer, variable):
         slot_of(optimizer, variable, "gradient_accumulator", _zeros)
     make_shared(optimizer, dtype)
     index = _rate_index(optimizer, rules.get("learning_rate"), dtype)
-    # Plain gradient descent on a scalar needs `update` only.
+    # Without slots, weight decay and hooks, `update` alone computes the new value of a scalar.
     bare = None if names or decay or cls.hooked else no_warnings(member(optimizer, "update"))
     trainable = rules.get("trainable", True)
     plan = VariablePlan(names, decay, index, program, clip, trainable, held, bare)

@@ -1,4 +1,4 @@
-"""Access to the methods of optimizers that Keras does not have.
+"""Call the methods of optimizers that Keras does not have.
 
 A user's subclass may define the same names for other purposes; these functions call the built-in
 methods.
@@ -8,16 +8,16 @@ from framework.core.internal_state import ClassRecord, builtin
 
 
 def is_ours(optimizer):
-    """Return whether its class is a subclass of `Optimizer`."""
+    """Return whether an optimizer is an instance of `Optimizer`."""
     record = getattr(type(optimizer), "_framework", None)
     return isinstance(record, ClassRecord) and hasattr(record, "protocol")
 
 
 def scales(optimizer):
-    """Return whether it is a `LossScaleOptimizer`."""
+    """Return whether an optimizer is a `LossScaleOptimizer`."""
     if is_ours(optimizer):
         return type(optimizer)._framework.scales
-    return hasattr(optimizer, "get_scaled_loss")  # a user's class without our base
+    return hasattr(optimizer, "get_scaled_loss")  # a user's class without our base class
 
 
 def inside(optimizer):
@@ -28,7 +28,7 @@ def inside(optimizer):
 
 
 def is_several(optimizer):
-    """Return whether it is a `MultiOptimizer`."""
+    """Return whether an optimizer is a `MultiOptimizer`."""
     return is_ours(optimizer) and type(optimizer)._framework.several
 
 
@@ -38,7 +38,7 @@ def several(optimizer):
 
 
 def rules_of(optimizer):
-    """Return the rules of the argument `groups`, or None."""
+    """Return the group rules of an optimizer, or None."""
     if not is_ours(optimizer):
         return getattr(optimizer, "groups", None)
     return builtin(optimizer).groups.__get__(optimizer)

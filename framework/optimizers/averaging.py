@@ -1,6 +1,6 @@
 """Gradient accumulation and moving averages of variables, as in Keras.
 
-`form` is `Arrays` or `Tensors` of `forms.py`: whether values are arrays or tensors.
+The argument `form`, `Arrays` or `Tensors` of `forms.py`, says whether values are arrays or tensors.
 """
 
 import numpy as np
@@ -25,10 +25,11 @@ def means(grads, accumulators, steps, form):
 
 
 def update_averages(variables, averages, momentum, updates, form):
-    """Set `average = momentum * average + (1 - momentum) * variable`; at first the variable.
+    """Set `average = momentum * average + (1 - momentum) * variable`.
 
     Args:
-        updates: the number of updates before this one, 0-d.
+        updates: the number of updates before this one, 0-d. If it is 0, the averages are set to the
+            variables.
     """
     for variable, average in zip(variables, averages):
         dtype = np.dtype(variable.array.dtype)

@@ -77,7 +77,7 @@ Rate = Annotated[float | dict[str, Any] | Callable[..., Any], Resolved("a learni
 
 
 class _Rated(Configurable):
-    """The only field that every optimizer accepts as a positional argument."""
+    """Declares the learning rate, the only positional argument that every optimizer accepts."""
 
     learning_rate: Rate
 
@@ -154,7 +154,7 @@ class Optimizer(
     def __init_subclass__(cls, **settings):
         super().__init_subclass__(**settings)
         fields = fields_of(cls)
-        if "learning_rate" in fields:  # even if a subclass annotates it as float
+        if "learning_rate" in fields:  # check it as a rate even if a subclass annotates it as float
             fields["learning_rate"].annotation = Rate
 
     def __post_init__(self):
@@ -173,7 +173,7 @@ class Optimizer(
             return
         super().__setattr__(name, value)
         if name in fields and name not in ("learning_rate", "groups"):
-            forget_plans(self)  # fields are constants in the compiled update
+            forget_plans(self)  # compiled updates contain the fields as constants
 
     # ---- state ----
 
@@ -325,7 +325,7 @@ class Optimizer(
 
 
 def _sets_rules(optimizer):
-    """Whether assigning `groups` sets rules: in a user's class only the constructor does so."""
+    """Return whether assigning `groups` sets rules: in a user's class only the constructor does."""
     return optimizer._framework.opening or in_package(type(optimizer))
 
 

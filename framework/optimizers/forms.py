@@ -20,7 +20,7 @@ class Arrays:
     def count(variable):
         return int(variable._array)
 
-    # NumPy scalars: multiplying two takes a fifth of the time of multiplying 0-d arrays.
+    # Numbers are NumPy scalars: multiplying them takes a fifth of the time of 0-d arrays.
 
     @staticmethod
     def number(value, dtype):

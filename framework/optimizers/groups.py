@@ -107,19 +107,19 @@ class Groups:
     def __init__(self, rules):
         self.rules = rules
         self._root = None
-        self._paths = {}  # serial -> (path, variable)
+        self._paths = {}  # {variable serial: (path, variable)}
 
     def bind(self, root):
         """Make all paths start at `root`."""
-        self._root = weakref.ref(root)  # weak: the model refers to its optimizer
+        self._root = weakref.ref(root)  # a weak reference: the model refers to its optimizer
         self._paths = {}
         known = paths.paths_in(root)
-        if known and getattr(root, "built", True):  # an unbuilt model gets more variables
+        if known and getattr(root, "built", True):  # an unbuilt model creates more variables later
             self._paths = known
             self.check()
 
     def meet(self, variables):
-        """Find the paths of variables that have none yet."""
+        """Compute the paths of those variables that have no path yet."""
         if all(v.serial in self._paths for v in variables):
             return
         first = not self._paths
@@ -140,7 +140,7 @@ class Groups:
         for key, settings in self.rules:
             if _matches(key, self.path(variable), variable):
                 merged.update(settings)
-                if {"clipnorm", "clipvalue"} & settings.keys():  # the later one counts
+                if {"clipnorm", "clipvalue"} & settings.keys():  # only the later one applies
                     for name in {"clipnorm", "clipvalue"} - settings.keys():
                         merged.pop(name, None)
         return merged

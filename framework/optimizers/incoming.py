@@ -39,12 +39,12 @@ def mismatch_error(grad, variable):
 
 
 def path_of(variable):
-    """Return the name of a variable in messages."""
+    """Return the name by which messages refer to a variable."""
     return getattr(variable, "path", None) or variable.name
 
 
 def without_missing(grads, variables):
-    """Return both lists without the gradients that are None; warn, or raise if all are None."""
+    """Drop each gradient that is None, and its variable; warn, or raise if all are None."""
     missing = [v for g, v in zip(grads, variables, strict=True) if g is None]
     kept = [(g, v) for g, v in zip(grads, variables, strict=True) if g is not None]
     _report_missing(missing, kept)

@@ -9,9 +9,10 @@ from framework.core.variable import CoreVariable
 
 
 def paths_in(root):
-    """Return {serial: (path, variable)} of all variables in a layer, model or Module, also frozen.
+    """Return {serial: (path, variable)} of all variables in a layer, model or Module.
 
-    A path joins the names of layers, the attribute names of Modules and the variable's own name.
+    Frozen variables are included. A path joins the names of layers, the attribute names of Modules
+    and the variable's own name.
     """
     paths = {}
     _visit(root, (), paths, set())
@@ -50,7 +51,7 @@ def _attributes(module):
 
 
 def is_holder(value):
-    """Whether `value` is a layer, a model or a Module."""
+    """Return whether `value` is a layer, a model or a Module."""
     return isinstance(value, Module) or hasattr(type(value), "_flatten_layers")
 
 

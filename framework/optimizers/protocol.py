@@ -11,7 +11,7 @@ from framework.core.internal_state import in_package
 
 
 def protocol_of(cls):
-    """Return the first base that is built in or defines `update` of the protocol."""
+    """Return the first class of the MRO that is built in or defines the protocol's `update`."""
     return next(c for c in cls.__mro__ if in_package(c) or _defines_update(c))
 
 

@@ -35,7 +35,7 @@ class Rates:
     @learning_rate.setter
     def learning_rate(self, value: TensorLike):
         try:
-            if not isinstance(value, WeakNumber) or value < 0:  # a traced number stays symbolic
+            if not isinstance(value, WeakNumber) or value < 0:  # a number of a trace stays symbolic
                 value = as_rate(value)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"learning_rate={value!r}: {error}") from None
@@ -104,7 +104,7 @@ def begin_rates(optimizer):
 
     optimizer._framework.learning_rate = number(0, "learning_rate")
     optimizer._framework.multiplier = number(1, "learning_rate_multiplier")
-    optimizer._framework.schedule = None  # a schedule or callable instead of the number
+    optimizer._framework.schedule = None  # a schedule or callable that replaces the number
 
 
 def rate_now(optimizer, rate, form):

@@ -27,14 +27,14 @@ class VariablePlan:
     __slots__ = ("bare", "clip", "decay", "held", "names", "program", "rate_index", "trainable")
 
     def __init__(self, names, decay, rate_index, program, clip, trainable, held=(), bare=None):
-        self.names = names  # of the slots
+        self.names = names  # the names of the slots
         self.held = held  # the variable, then its slots
-        self.decay = decay  # None without weight decay
-        self.rate_index = rate_index  # into `OptimizerRecord.rates`
+        self.decay = decay  # the weight decay, or None
+        self.rate_index = rate_index  # the index into `OptimizerRecord.rates`
         self.program = program  # the compiled update; None: `update` runs uncompiled
-        self.clip = clip  # (function, limit) of the variable's group; None: the optimizer's
+        self.clip = clip  # the group's (function, limit); None: the optimizer's clipping
         self.trainable = trainable
-        self.bare = bare  # `update` if nothing else is needed, else None
+        self.bare = bare  # `update` if it alone computes the new value, else None
 
 
 class OptimizerRecord(Record):
@@ -53,7 +53,7 @@ class OptimizerRecord(Record):
         plans: {serial: VariablePlan}.
         rates: the distinct (rate, dtype) pairs of the plans.
         programs: {(dtype, decay, names, ndim): the compiled update, or None}.
-        optional, clips: whether a call must do more than update: options, clipping.
+        optional, clips: whether an update must also apply options; whether it must clip gradients.
         by_loops: whether to use compiled loops; None: decided by the number of updates.
         loops: whether the current plans use compiled loops.
         updates_left: NumPy updates until the next decision about loops; -1: no more decisions.
@@ -99,7 +99,7 @@ class Updating(KerasHooks):
         raise NotImplementedError(f"{type(self).__name__} must define update().")
 
     def initial(self, name: str | None, value: TensorLike):
-        """Return the first value of the slot `name` of a variable with the array `value`: zeros."""
+        """Return the initial value of the slot `name`: zeros like the variable's array `value`."""
         return np.zeros(value.shape, value.dtype)
 
     def slots_of(self, variable: Any):
@@ -205,7 +205,7 @@ def switch_when_due(optimizer, plans):
 
 
 def _first_updates(optimizer, plans):
-    """Return the least number of updates to run in NumPy; -1: all."""
+    """Return how many updates to run in NumPy before the next decision; -1: no more decisions."""
     optimizer._framework.considered = False
     if optimizer._framework.by_loops:
         return _promote(optimizer)
@@ -218,7 +218,7 @@ def _first_updates(optimizer, plans):
 
 
 def _consider(optimizer, plans, done):
-    """Return how many more updates to run in NumPy; -1: all."""
+    """Return how many more updates to run in NumPy before loops; -1: no more decisions."""
     loopable = [p for p in plans if p.program is not None and p.program.loops is not None]
     cost = sum(p.program.work(p.held[0].array.size) for p in loopable)
     optimizer._framework.considered = True
@@ -246,7 +246,7 @@ def _compiled(optimizer, dtype, decay, names, ndim):
 
     try:
         compiled = FusedFunction(update, ("param", "grad", *names), numbers, dtype, ndim)
-    except Exception:  # not compilable: `update` rejects the compiler's sample arrays
+    except Exception:  # `update` rejects the sample arrays of the compiler
         return None
     if optimizer._framework.loops:
         compiled.use_loops()
@@ -276,7 +276,7 @@ def update_in_place(optimizer, updates, numbers):
             rebound += zip(plan.held, destinations)
     form = plan.program.form
     form(variables, form.numbers.prepare(*numbers))
-    for v, destination in rebound:  # the buffer is new, or a recorder is active
+    for v, destination in rebound:  # assign new buffers, and report assignments to a recorder
         v.hold(destination)
 
 
