@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 from framework.kernels.fast.target import assembly
 
 _int = ir.IntType(64)
-_HINTS = {  # instructions that mark a spin loop for the CPU
+_HINTS = {  # {architecture: (LLVM intrinsic of the CPU's spin-wait hint, its argument)}
     "x86_64": ("llvm.x86.sse2.pause", None),
     "aarch64": ("llvm.aarch64.hint", 1),
     "arm64": ("llvm.aarch64.hint", 1),
@@ -24,7 +24,7 @@ def _address(context, builder, signature, arguments):
 
 @intrinsic
 def load(_, array, at):
-    """Return array[at]."""
+    """Load array[at] atomically."""
 
     def generate(context, builder, signature, arguments):
         return builder.load_atomic(
@@ -36,7 +36,7 @@ def load(_, array, at):
 
 @intrinsic
 def store(_, array, at, value):
-    """Set array[at]; a thread that loads it also sees all earlier writes."""
+    """Set array[at] atomically; a thread that loads the value also sees all earlier writes."""
 
     def generate(context, builder, signature, arguments):
         place = _address(context, builder, signature, arguments)
@@ -48,7 +48,7 @@ def store(_, array, at, value):
 
 @intrinsic
 def add(_, array, at, value):
-    """Add to array[at], and return the old value."""
+    """Add `value` to array[at] atomically, and return the old value."""
 
     def generate(context, builder, signature, arguments):
         place = _address(context, builder, signature, arguments)
@@ -59,7 +59,7 @@ def add(_, array, at, value):
 
 @intrinsic
 def exchange(_, array, at, expected, value):
-    """Set array[at] if it equals `expected`; return whether it did."""
+    """Set array[at] to `value` if it equals `expected`, atomically; return whether it did."""
 
     def generate(context, builder, signature, arguments):
         place = _address(context, builder, signature, arguments)
@@ -84,5 +84,5 @@ def pause(_):
     return types.void(), generate
 
 
-# Yield this CPU to another thread; None on systems without such a function.
+# The C function that yields this CPU to another thread; None on systems that lack it.
 sched_yield = types.ExternalFunction("sched_yield", types.int32()) if os.name == "posix" else None

@@ -18,17 +18,25 @@ from framework.kernels.fast.routine import routine
 
 
 class ConvWindow(NamedTuple):
-    """The window of a convolution, its movement, and the size of the padded images."""
+    """The window of a convolution, its movement, and the size of the padded images.
+
+    Attributes:
+        rows, columns: the size of the window.
+        down, right: the strides.
+        row_step, column_step: the dilations.
+        top, left: the padding before the image.
+        height, width: the size of the padded image.
+    """
 
     rows: int
     columns: int
-    down: int  # strides
+    down: int
     right: int
-    row_step: int  # dilations
+    row_step: int
     column_step: int
-    top: int  # padding
+    top: int
     left: int
-    height: int  # of the padded image
+    height: int
     width: int
 
 
@@ -38,9 +46,10 @@ NO_BIAS = np.empty(0, np.float32)
 
 @routine
 def place(x, gate, n, wide, top, left, width, channels):
-    """Copy image n into `wide`, flat, with rows of `width` pixels; leave its padding as it is.
+    """Copy image n into the flat padded image `wide`, which has rows of `width` pixels.
 
-    The gate is NO_GATE or an array like x: pixels become 0 where it is not positive.
+    The padding is not written. The gate is NO_GATE or an array like x: elements become 0 where the
+    gate is not positive.
     """
     _, rows, across, inner = x.shape
     gated, zero = gate.size > 0, np.float32(0)
@@ -77,7 +86,7 @@ def finish(y, start, distance, number, bias, first, here, relu):
 
 @routine(python=True)
 def add_places(flat, start, number, channels, sums):
-    """Add the sum over all positions of one image to `sums`."""
+    """Add each channel's sum over the `number` positions of one image to `sums`."""
     part = np.empty(channels, np.float32)
     for k in range(channels):
         part[k] = np.float32(0)
@@ -112,8 +121,8 @@ def pack(w, packed):
 def pack_turned(w, first_row, row_step, first_column, column_step, rows, columns, packed):
     """Pack transposed weights for the backward pass: (panels, rows · columns · filters, WIDTH).
 
-    `rows` rows of the window, first_row, first_row + row_step, ..., are taken, columns likewise;
-    channels and filters are transposed.
+    The panels contain `rows` rows of the window (first_row, first_row + row_step, ...) and likewise
+    `columns` columns; channels and filters are transposed.
     """
     _, across, channels, filters = w.shape
     flat, flat_panels, depth = w.reshape(-1), packed.reshape(-1), packed.shape[1]
@@ -144,7 +153,7 @@ def multiply(
     x, gate, packed, wide, window, first, last, y, filters, y_image, y_row, y_place, y_at, sizes,
     bias, relu,
 ):  # fmt: skip
-    """Write y, flat, for the images from `first` to `last`.
+    """Compute the convolution of the images `first` to `last`, and write it to the flat array y.
 
     Args:
         x, gate: (batch, height, width, channels), see `place`.
@@ -153,14 +162,14 @@ def multiply(
         window: a ConvWindow.
         filters, y_image, y_row, y_place, y_at: the filters; the strides of images, rows and
             positions in y; the offset of the first position.
-        sizes: the number of rows and columns of positions.
+        sizes: the number of rows and the number of columns of positions.
         bias, relu: a bias to add, or empty; whether to apply ReLU.
     """
     rows, columns, down, right, row_step, column_step, top, left, _, width = window
     _, inner_height, inner_width, channels = x.shape
     flat, weights = x.reshape(-1), packed.reshape(-1)
     depth = rows * columns * channels
-    together = column_step == 1  # the pixels of a window's row are contiguous
+    together = column_step == 1  # without dilation, a row of a window is contiguous in memory
     for n in range(first, last):
         a, start = flat, n * inner_height * inner_width * channels
         if wide.size:
@@ -195,8 +204,9 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
     """Add the weight gradient of the images from `first` to `last` to w: window pixels times g.
 
     Args:
-        gate: for g, see `place`.
-        wide_g: scratch for one image of g: copying reads memory in order, the panels do not.
+        gate: the gate of g, see `place`.
+        wide_g: scratch for a copy of one image of g: the copy reads g in memory order, the
+            micro-kernel does not.
         sums: receives the sum of g over all positions; empty if it is not needed.
     """
     rows, columns, down, right, row_step, column_step, top, left, _, width = window
@@ -226,7 +236,7 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
 
 
 def conv(x, w, window, places, bias=NO_BIAS, relu=False, out=None):
-    """Return y, of spatial size `places`, plus the bias; `relu` applies ReLU."""
+    """Return x convolved with w, of spatial size `places`, plus the bias; apply ReLU if `relu`."""
     filters = w.shape[3]
     packed = scratch.take("conv.packed", _panels(w.shape, filters) * WIDTH)
     packed = packed.reshape(-(-filters // WIDTH), -1, WIDTH)
@@ -258,7 +268,7 @@ def _multiply(x, gate, packed, window, target, bias=NO_BIAS, relu=False):
 
 
 def _wide(x, window, name, gated=0):
-    """Return scratch for one padded image, empty without padding and gate."""
+    """Return zeroed scratch for one padded image; an empty array without padding and gate."""
     if x.shape[1:3] == (window.height, window.width) and not gated:
         return np.empty(0, np.float32)
     wide = scratch.take(name, window.height * window.width * x.shape[3])
@@ -267,10 +277,10 @@ def _wide(x, window, name, gated=0):
 
 
 def parts(batch, operations, moved=0):
-    """Return ranges of a batch, one per thread; a single one for few operations.
+    """Divide a batch into ranges, one per thread; into a single range for few operations.
 
     Args:
-        moved: the elements read and written, which may take longer than the operations.
+        moved: the number of elements read and written, which may take longer than the operations.
     """
     many = max(operations, moved * _MOVE) > _ALONE
     number = min(threads.count(), batch) if many else 1
@@ -278,12 +288,12 @@ def parts(batch, operations, moved=0):
     return list(itertools.pairwise(ends))
 
 
-_ALONE = 5e7  # operations in 200 µs
-_MOVE = 40  # operations in the time of loading one element from memory
+_ALONE = 5e7  # most operations, about 200 µs, that one thread computes alone
+_MOVE = 40  # operations that take as long as loading one element from memory
 
 
 def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
-    """Return the gradient by the images, of spatial `sizes`, from the gated gradient g by y.
+    """Return the cotangent of the images, of spatial `sizes`, from g, the gated cotangent of y.
 
     With stride s, every s-th pixel of an axis meets the same window pixels: each such lattice
     is a convolution of g without strides, with these window pixels in reverse order.
@@ -310,27 +320,37 @@ def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
 
 
 class _Lattice(NamedTuple):
-    """One axis of a lattice: its window pixels, and the padding of g for them."""
+    """One axis of a lattice: its window pixels, and the padding of g for them.
 
-    last: int  # the last window pixel, the first one in reverse order
-    cells: int  # the number of window pixels
-    apart: int  # from one window pixel to the next
-    step: int  # the same distance in g
-    before: int  # the padding of g
-    length: int  # of g with its padding
-    places: int  # the number of image pixels
+    Attributes:
+        last: the last window pixel that takes part; the reverse order begins with it.
+        cells: the number of window pixels that take part.
+        apart: the distance from one window pixel to the next in reverse order, negative.
+        step: the distance in g from the element for one window pixel to that for the next.
+        before: the padding before g; negative if g is cropped.
+        length: the size of g with its padding.
+        places: the number of image pixels.
+    """
+
+    last: int
+    cells: int
+    apart: int
+    step: int
+    before: int
+    length: int
+    places: int
 
 
 def _lattice(phase, cells, stride, dilation, before, size, length):
-    """Return the lattice phase, phase + stride, ... of an axis of `size`; g has `length`."""
+    """Return the lattice of the pixels phase, phase + stride, ... of an axis of `size` pixels."""
     places = -(-(size - phase) // stride)
     if stride == 1:
         reach = (cells - 1) * dilation
         return _Lattice(cells - 1, cells, -1, dilation, reach - before, places + reach, places)
-    first = (phase + before) % stride  # window pixels first, first + stride, ... take part
+    first = (phase + before) % stride  # the first window pixel that takes part
     count = max(-(-(cells - first) // stride), 0)
     last = first + (count - 1) * stride
-    padding = -((phase + before - last) // stride)  # pixel 0 begins at g's index -padding
+    padding = -((phase + before - last) // stride)  # the first pixel reads g from index -padding on
     return _Lattice(last, count, -stride, 1, padding, places + count - 1, places)
 
 
@@ -364,7 +384,7 @@ def _cut(g, gate, view):
 
 
 def conv_kernel(x, g, window, gate=NO_GATE, *, sums=False):
-    """Return the gradients by the weights and by a bias (or None) from the gated gradient g."""
+    """Return the cotangents of the weights and of a bias (or None) from g, the gated one of y."""
     shape = (window.rows, window.columns, x.shape[3], g.shape[3])
     work = 2 * g.size * window.rows * window.columns * x.shape[3]
     ranges = parts(len(x), work, x.size + g.size + gate.size)
@@ -381,7 +401,7 @@ def conv_kernel(x, g, window, gate=NO_GATE, *, sums=False):
 
 
 def added(arrays):
-    """Return the sum of arrays, added in order to the first of them."""
+    """Add the other arrays to the first one, in order, and return it."""
     for array in arrays[1:]:
         arrays[0] += array
     return arrays[0]

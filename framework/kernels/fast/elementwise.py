@@ -20,8 +20,9 @@ _zero, _one, _two, _inf = (np.float32(c) for c in (0, 1, 2, np.inf))
 
 
 # ---- memory --------------------------------------------------------------------------------------
-# Indices are unchecked. `place` numbers a loop's arrays: metadata says that arrays of different
-# numbers do not overlap. LLVM would otherwise test for overlap, and give up with many arrays.
+# Indices are unchecked. `place` is an array's position among the loop's arrays: metadata tells LLVM
+# that two of them do not overlap. Otherwise LLVM would test for overlap, and would not vectorise
+# loops over many arrays.
 
 _PLACES = 40
 
@@ -91,12 +92,12 @@ def minimum(a, b):
 # ---- float32 functions that math.py lacks --------------------------------------------------------
 
 
-_TANH_END = np.float32(9.0106)  # tanh rounds to 1 from here on
+_TANH_END = np.float32(9.0106)  # tanh of a larger number rounds to 1
 _P3, _P2, _P1, _P0 = map(np.float32, (1.34010927e-8, 2.06478944e-5, 3.49818962e-3, 0.133833036))
 _Q3, _Q2, _Q1, _Q0 = map(np.float32, (7.79710888e-7, 3.28971539e-4, 2.58871447e-2, 0.467166245))
 
 
-# coefficients of artanh's series
+# The coefficients of the power series of artanh
 _A1, _A2, _A3, _A4, _A5, _A6, _A7 = (np.float32(1 / c) for c in (3, 5, 7, 9, 11, 13, 15))
 
 
@@ -106,7 +107,7 @@ def tanh_32(x):
 
     x (1 + z P(z)) / (1 + z Q(z)), z = x²: a rational fit with a relative error of 2.2e-8.
     """
-    v = _TANH_END if x > _TANH_END else x  # comparisons that keep NaN, one instruction each
+    v = _TANH_END if x > _TANH_END else x  # such a comparison keeps NaN and takes one instruction
     v = -_TANH_END if v < -_TANH_END else v
     z = v * v
     p = ((kept(_P3) * z + kept(_P2)) * z + kept(_P1)) * z + kept(_P0)
@@ -164,7 +165,7 @@ def _name(kind):
 
 
 def warm():
-    """Do nothing: loops are generated later."""
+    """Do nothing: the compiler generates loops later."""
 
 
 _STORED = (

@@ -24,10 +24,10 @@ from framework.kernels.fast.tasks import NativeFunction, integers
 # that every Python object has
 _TYPE, _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = 1, 2, 3, 4, 7, 8
 _KIND, _ITEMSIZE = 3, 5
-_INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF  # masks: a C int; a dtype's kind and byte order
-_WRITABLE = 0x400  # the flag of writable arrays
+_INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF  # masks of a C int, and of a dtype's kind and byte order
+_WRITABLE = 0x400  # NumPy's flag of writable arrays
 
-# METH_FASTCALL: (self, arguments, their number); returns the address of the result
+# A METH_FASTCALL function takes (self, arguments, their count) and returns the result's address.
 _SIGNATURE = types.int64(types.int64, types.CPointer(types.int64), types.int64)
 _FASTCALL = 0x80
 
@@ -105,7 +105,7 @@ def take_gil(state):
 
 
 def _ending(emit):
-    """Return a function that gives an entry point's result."""
+    """Return an intrinsic that builds the return value of an entry point by `emit`."""
 
     @intrinsic
     def end(_):
@@ -164,12 +164,12 @@ class EntryPoint(NativeFunction):
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, *[ctypes.py_object] * 2]
         # The last argument, stored as the function's module, keeps the machine code alive. Two
-        # threads that come here at once create one function each.
+        # threads that run this at once create one function each, which is harmless.
         return new(ctypes.addressof(method), np.ndarray, (compiled, method))
 
 
 def _is_known():
-    """Return whether array objects have the layout described above."""
+    """Return whether array objects have the memory layout that this module assumes."""
     probe = np.zeros((2, 3), np.float32)
     at = lambda address, place: ctypes.c_int64.from_address(address + 8 * place).value
     array, dtype = id(probe), at(id(probe), _DTYPE)

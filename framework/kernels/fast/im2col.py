@@ -4,10 +4,10 @@ Arrays are float32 and flat: x (batch, *spatial, channels), w (*size, channels, 
 y (batch, *places, filters). With the windows as rows of a matrix P, and w and y as matrices with
 one column per filter,
 
-    y = P w        the gradient by w is Pᵀ g        the gradient by P is g wᵀ
+    y = P w        the cotangent of w is Pᵀ g        the cotangent of P is g wᵀ
 
-and the gradient by x adds the elements of each row to the pixels of its window. Only a block of
-rows of P exists at a time, in the cache.
+where g is the cotangent of y. The cotangent of x adds the elements of each row of g wᵀ to the
+pixels of its window. Only a block of rows of P exists at a time, in the cache.
 """
 
 import numpy as np
@@ -28,13 +28,13 @@ from framework.kernels.fast.micro import WIDTH, pack, panel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
-FEW = WIDTH * 3 // 4  # fewer filters make narrow products
+FEW = WIDTH * 3 // 4  # fewer filters make matrix products too narrow to be fast
 NOTHING = np.empty(0, np.float32)
 
 
 @kernel
 def multiply(x, packed, layout, first, last, y, filters, bias, relu, wide, rows):
-    """Write y for the images from `first` to `last`."""
+    """Compute the output y of the images `first` to `last`."""
     places, runs, length = layout.lines.size * layout.across, layout.runs.size, layout.length
     stride = layout.together * length + APART
     for n in range(first, last, layout.group):
@@ -64,7 +64,7 @@ def multiply(x, packed, layout, first, last, y, filters, bias, relu, wide, rows)
 
 @routine
 def _panels(g, gate, at, number, filters, packed):
-    """Pack gated rows of g into panels (panels, number, WIDTH), whose padding stays as it is."""
+    """Pack gated rows of g into panels (panels, number, WIDTH), without writing their padding."""
     for j in range(0, filters, WIDTH):
         here = min(WIDTH, filters - j)
         for i in range(number):
@@ -82,7 +82,7 @@ def _panels(g, gate, at, number, filters, packed):
 
 @routine
 def _add_rows(packed, number, filters, sums):
-    """Add the sum of the rows in panels to `sums`."""
+    """Add the sum of the packed rows to `sums`."""
     part = np.zeros(WIDTH, np.float32)
     for j in range(0, filters, WIDTH):
         here = min(WIDTH, filters - j)
@@ -139,7 +139,7 @@ def pack_turned(w, layout, filters, packed):
 
 @kernel
 def multiply_back(g, gate, packed, layout, first, last, x, filters, wide, rows, gated):
-    """Write the gradient x of the images `first` to `last`; without `wide`, x is zero before."""
+    """Write the cotangent of the images `first` to `last` to x; if `wide` is empty, add it to x."""
     places, runs, length = layout.lines.size * layout.across, layout.runs.size, layout.length
     stride = layout.together * length + APART
     for n in range(first, last, layout.group):
@@ -176,7 +176,7 @@ def multiply_back(g, gate, packed, layout, first, last, x, filters, wide, rows, 
 
 
 def _wide(given, padding, short):
-    """Return scratch for a group of padded images; empty if the images themselves serve."""
+    """Return zeroed scratch for a group of padded images; empty if the images need no copy."""
     if not short and not any(map(any, padding)):
         return NOTHING
     wide = scratch.take("im2col.wide", given.group * given.image + LANES)
@@ -190,10 +190,11 @@ def _rows(given):
 
 
 def _opposite(size, moves, padding, channels, filters):
-    """Return the padding of the opposite convolution, if that is faster; else None.
+    """Return the padding of a convolution whose input gradient equals this one, if it is faster.
 
-    Without strides a convolution is also the input gradient of one with the flipped window. With
-    few filters the matrix products of that gradient have more columns.
+    Without strides, a convolution is the input gradient of a convolution by the flipped window.
+    With few filters, the matrix products of that gradient have more columns and are faster. Return
+    None in other cases.
     """
     strides, dilations = moves
     if filters >= FEW or filters >= channels or set(strides) != {1}:
@@ -204,16 +205,17 @@ def _opposite(size, moves, padding, channels, filters):
 
 
 def _turned(w):
-    """Return the weights of the opposite convolution."""
+    """Return the weights for `_opposite`: flipped windows, with channels and filters swapped."""
     return np.ascontiguousarray(np.flip(w, range(w.ndim - 2)).swapaxes(-1, -2))
 
 
 def conv(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
-    """Return y, of spatial size `places`, plus the bias; `relu` applies ReLU.
+    """Return the convolution of x by w, of spatial size `places`, plus the bias.
 
     Args:
         moves: the strides and the dilations.
         padding: ((before, after), ...).
+        relu: whether to apply ReLU.
         out: an array for y.
     """
     *size, channels, filters = w.shape
@@ -227,7 +229,7 @@ def conv(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
 
 
 def conv_input(g, w, sizes, moves, padding, gate=NOTHING, out=None):
-    """Return the gradient by the images, of spatial `sizes`, from the gated gradient g by y."""
+    """Return the cotangent of the images, of spatial `sizes`, from g, the gated cotangent of y."""
     *size, channels, filters = w.shape
     back = _opposite(size, moves, padding, channels, filters)
     if back:
@@ -237,7 +239,7 @@ def conv_input(g, w, sizes, moves, padding, gate=NOTHING, out=None):
 
 
 def conv_kernel(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
-    """Return the gradients by the weights and by a bias (or None) from the gated gradient g."""
+    """Return the cotangents of the weights and of a bias (or None) from g, the gated one of y."""
     back = _opposite(size, moves, padding, x.shape[-1], g.shape[-1])
     if back:
         g = masked(g, gate > 0) if gate.size else g
@@ -247,7 +249,7 @@ def conv_kernel(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
 
 
 def _sums(g):
-    """Return the gradient by the bias."""
+    """Return the cotangent of the bias."""
     sums, each = np.zeros(g.shape[-1], np.float32), g.size // max(len(g), 1)
     flat = g.reshape(-1)
     for n in range(len(g)):
@@ -256,7 +258,7 @@ def _sums(g):
 
 
 def _windows(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
-    """Return y, by products of the windows as rows."""
+    """Return y = P w: the rows of P are windows."""
     *size, channels, filters = w.shape
     given = layout(x.shape[1:-1], tuple(size), *moves, padding, places, channels)
     depth = given.runs.size * given.length
@@ -274,7 +276,7 @@ def _windows(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
 
 
 def _products(g, w, sizes, moves, padding, gate=NOTHING, out=None):
-    """Return x, by adding products to its windows."""
+    """Return the cotangent of x: add each row of g wᵀ to its window."""
     *size, channels, filters = w.shape
     given = layout(sizes, tuple(size), *moves, padding, g.shape[1:-1], channels)
     panels = -(-given.together * given.length // WIDTH) * -(-given.runs.size // given.together)
@@ -296,7 +298,7 @@ def _products(g, w, sizes, moves, padding, gate=NOTHING, out=None):
 
 
 def _turned_windows(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
-    """Return the gradient w, and the sum of g or None, by products of the windows as columns."""
+    """Return Pᵀ g, the cotangent of the weights, and the sum of g or None."""
     channels, filters = x.shape[-1], g.shape[-1]
     given = layout(x.shape[1:-1], tuple(size), *moves, padding, g.shape[1:-1], channels)
     number = threads.count()
@@ -317,7 +319,7 @@ def _turned_windows(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
 
 
 def _share(batch, given, filters, work):
-    """Call work(i, images) for each range of images; return the number of ranges."""
+    """Call work(i, range) for each range of the batch, in threads; return the number of ranges."""
     places = batch * given.lines.size * given.across
     ranges = parts(batch, 2 * places * given.runs.size * given.length * filters)
     threads.run(lambda i: work(i, ranges[i]), range(len(ranges)))

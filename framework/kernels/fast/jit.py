@@ -20,7 +20,7 @@ from framework.kernels import sealed
 _FAST = __name__.rpartition(".")[0] + "."
 _PACKAGE = __name__.partition(".")[0] + "."
 _FOLDER = str(Path(__file__).parent)
-# without "nnan" and "ninf": NaN and inf propagate as in NumPy
+# "nnan" and "ninf" are left out, so that NaN and inf propagate as in NumPy
 FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 
 
@@ -32,7 +32,7 @@ class _CompileNotice(event.Listener):
     def on_start(self, happening):
         function = happening.data["dispatcher"].py_func
         if self.logged or not (function.__module__ or "").startswith(_PACKAGE):
-            return  # a function of the user's
+            return  # the user's own Numba function
         self.logged = True
         is_kernel = function.__code__.co_filename.startswith(_FOLDER)  # else a generated loop
         ahead = " `python -m framework warmup` compiles them ahead of time." if is_kernel else ""
@@ -42,7 +42,7 @@ class _CompileNotice(event.Listener):
         )
 
     def on_end(self, _event):
-        """Do nothing."""
+        """Do nothing; Numba requires this method."""
 
 
 class _CollectionPause(event.Listener):
@@ -55,7 +55,7 @@ class _CollectionPause(event.Listener):
         function = happening.data["dispatcher"].py_func
         if self.depth == 0:
             if not (function.__module__ or "").startswith(_PACKAGE):
-                return  # a function of the user's
+                return  # the user's own Numba function
             self.was_on = gc.isenabled()
             gc.disable()
         self.depth += 1
@@ -116,7 +116,7 @@ def keep(compiled, function, cache=True):
     """
     if cache is not True:
         compiled._cache = _KernelCache(function, cache.name, cache.origin)
-    elif not function.__code__.co_filename.startswith("<"):  # else typed in, without a file
+    elif not function.__code__.co_filename.startswith("<"):  # code typed into a REPL is not cached
         compiled._cache = _KernelCache(function)
 
 
@@ -129,12 +129,14 @@ class _KernelCache(NullCache):
 
     Args:
         function: the Python function.
-        name, origin: of the file of a generated function; else they follow from its source file.
+        name, origin: the cache file's name and origin for a generated function; by default they are
+            derived from the source file.
     """
 
     def __init__(self, function, name="", origin=b""):
         self._function, self._name, self._origin = function, name, origin
-        self._sources = _sources(function.__module__)  # now: later more modules are there
+        # The modules imported so far: the digest must not depend on later imports.
+        self._sources = _sources(function.__module__)
 
     @property
     def cache_path(self):
@@ -148,7 +150,7 @@ class _KernelCache(NullCache):
         try:
             parts = pickle.loads(content)  # noqa: S301 (it has the seal)
             result = CompileResult._rebuild(target_context, *parts)
-        except Exception:  # it refers to a name that is gone: compile again, and replace the file
+        except Exception:  # it refers to a name that no longer exists: compile again
             return None
         result.library._reload_init.update(result.reload_init)
         return result
@@ -156,7 +158,7 @@ class _KernelCache(NullCache):
     def save_overload(self, sig, data):
         if data.library.has_dynamic_globals:
             return
-        data.library._ensure_finalized()  # including the linked libraries
+        data.library._ensure_finalized()  # this also finalizes the linked libraries
         data.reload_init.extend(data.library._reload_init.difference(data.reload_init))
         try:
             content = dumps(data._reduce())
@@ -166,7 +168,7 @@ class _KernelCache(NullCache):
         self._file(sig, data.codegen).write(content)
 
     def _file(self, sig, codegen):
-        """Return the file for argument types; its origin covers everything that is compiled."""
+        """Return the cache file for argument types; its origin identifies the code in it."""
         function, code = self._function, self._function.__code__
         cells = dumps(tuple(cell.cell_contents for cell in function.__closure__ or ()))
         place = f"{code.co_filename}:{code.co_firstlineno} {sig}".encode() + cells

@@ -15,26 +15,40 @@ from framework.kernels.fast.micro import ROWS, move_lanes
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
-_DEPTH = 576  # elements per window in a block of windows
-_BLOCK = 16 * ROWS  # windows in a block, at most
-APART = 16  # padding between rows, in elements: rows 2**n apart would share cache sets
+_DEPTH = 576  # the target number of elements per window in a block of windows
+_BLOCK = 16 * ROWS  # most windows in a block
+APART = 16  # padding between rows, in elements: without it rows could share cache sets
 
 
 class Layout(NamedTuple):
-    """Offsets of windows in a padded image, all counted in elements."""
+    """Offsets of windows in a padded image, all counted in elements.
 
-    lines: np.ndarray  # the offset of each line of window positions
-    across: int  # positions per line
-    step: int  # from one position to the next
-    runs: np.ndarray  # offsets of a window's contiguous runs from its first element
-    length: int  # of a run
-    together: int  # runs per block
-    image: int  # the size of the padded image
-    inner: np.ndarray  # the offset of each line of the image inside its padding
+    Attributes:
+        lines: the offset of each line of window positions.
+        across: the number of positions per line.
+        step: the distance from one position to the next.
+        runs: the offsets of a window's contiguous runs from its first element.
+        length: the length of a run.
+        together: the number of runs per block.
+        image: the size of the padded image.
+        inner, inner_length: the offset of each line of the image inside its padding; its length.
+        group: the number of images that are processed at a time.
+        block: the number of windows that are processed at a time.
+        plain: whether the images are the matrix already, because windows are single pixels.
+    """
+
+    lines: np.ndarray
+    across: int
+    step: int
+    runs: np.ndarray
+    length: int
+    together: int
+    image: int
+    inner: np.ndarray
     inner_length: int
-    group: int  # images at a time
-    block: int  # windows at a time
-    plain: bool  # whether the images are already the rows: windows of one pixel
+    group: int
+    block: int
+    plain: bool
 
 
 @functools.lru_cache(maxsize=256)
@@ -70,7 +84,7 @@ def _sums(numbers, steps):
 
 @kernel(forceinline=True)
 def _copy(source, source_at, target, target_at, length):
-    """Copy a run; one shorter than LANES also copies the elements after it."""
+    """Copy a run of `length` elements; copy LANES elements if the run is shorter."""
     for k in range(0, length - LANES, LANES):
         move_lanes(target, target_at + k, source, source_at + k)
     last = max(length - LANES, 0)
@@ -79,7 +93,7 @@ def _copy(source, source_at, target, target_at, length):
 
 @routine
 def widen(x, n, images, layout, wide):
-    """Copy `images` images, from number `n` on, into the padded images `wide`."""
+    """Copy `images` images of x, from image n on, into the padded images `wide`."""
     lines = layout.inner.size
     for i in range(images):
         for line in range(lines):
@@ -93,7 +107,7 @@ def widen(x, n, images, layout, wide):
 
 @routine
 def unwiden(wide, n, images, layout, x):
-    """Copy padded images `wide` back into images without padding."""
+    """Copy the padded images `wide` without their padding to x, from image n on."""
     lines = layout.inner.size
     for i in range(images):
         for line in range(lines):
@@ -107,7 +121,7 @@ def unwiden(wide, n, images, layout, x):
 
 @routine
 def gather(wide, start, layout, first_run, runs, first, number, rows, stride):
-    """Copy `runs` runs of `number` windows, from position `first` on, into rows."""
+    """Copy `runs` runs of each of `number` windows, from position `first` on, into `rows`."""
     lines, across, length = layout.lines, layout.across, layout.length
     line, place = first // across, first % across
     image, line = line // lines.size, line % lines.size

@@ -36,15 +36,16 @@ from framework.kernels.gelu import CENTER, END, TAIL
 _f = np.float32
 
 _LOG2E = _f(1.44269504088896341)
-_LOG2_HIGH = _f(0.693359375)  # 9 bits: its product with n is exact
+_LOG2_HIGH = _f(0.693359375)  # the first 9 bits of log 2: the product with n is exact
 _LOG2_LOW = _f(-2.12194440054690583e-4)
-_P = (0.001392692661, 0.008363773874, 0.04166655011, 0.1666657338, 0.5)  # relative error 1.1e-8
+# The coefficients of P, the highest power first; the relative error is 1.1e-8.
+_P = (0.001392692661, 0.008363773874, 0.04166655011, 0.1666657338, 0.5)
 _EXP = (_LOG2E, _LOG2_HIGH, _LOG2_LOW, *map(_f, _P))
 _ERF_NEAR = tuple(_f(c) for c in _P32)
 _ERF_FAR = tuple(_f(c) for c in _W32)
 _ZERO, _HALF, _ONE, _TWO = _f(0), _f(0.5), _f(1), _f(2)
 _INF, _NAN = _f(np.inf), _f(np.nan)
-_SMALLEST = _f(1.17549435e-38)  # the smallest number that is not denormal
+_SMALLEST = _f(1.17549435e-38)  # the smallest positive number that is not denormal
 _ROOT_2_OVER_PI = _f(0.79788456080286536)
 _CUBIC = _f(0.044715)  # Hendrycks & Gimpel 2016
 _TAIL = tuple(_f(c) for c in TAIL)
@@ -112,7 +113,7 @@ def _signed(_, x, sign):
 
 @intrinsic
 def _power_of_2(_, n, half):
-    """2**(n // 2), or times that 2**n where `half` is false; n a whole float32, |n| <= 252."""
+    """Return 2**(n // 2) if `half`, else 2**(n - n // 2), for an integral float32 n, |n| <= 252."""
 
     def emit(context, builder, signature, arguments):
         integer = ir.IntType(32)
@@ -132,7 +133,7 @@ def _exponent(_, x):
     def emit(context, builder, signature, arguments):
         integer = ir.IntType(32)
         bits = builder.bitcast(arguments[0], integer)
-        above = builder.sub(bits, ir.Constant(integer, 0x3F3504F3))  # sqrt(1/2)
+        above = builder.sub(bits, ir.Constant(integer, 0x3F3504F3))  # the bits of sqrt(1/2)
         return builder.sitofp(builder.ashr(above, ir.Constant(integer, 23)), ir.FloatType())
 
     return types.float32(types.float32), emit
@@ -140,7 +141,7 @@ def _exponent(_, x):
 
 @intrinsic
 def _mantissa(_, x):
-    """Return the m of `_exponent`."""
+    """Return the m with x = m 2**e, where `_exponent` returns e."""
 
     def emit(context, builder, signature, arguments):
         integer = ir.IntType(32)
@@ -176,7 +177,7 @@ def _reduced(x, c=_EXP):
 def exp(x, c=_EXP):
     """Return exp(x)."""
     n, rest = _reduced(_between(x, _f(-104), _f(89)), c)
-    y = (_ONE + rest) * _power_of_2(n, True) * _power_of_2(n, False)  # also 2**128, denormals
+    y = (_ONE + rest) * _power_of_2(n, True) * _power_of_2(n, False)  # also right for denormals
     return y if x == x else x
 
 
@@ -206,7 +207,7 @@ def expm1(x):
 def log(x):
     """Return the natural logarithm; NaN for x < 0."""
     tiny = x < _SMALLEST
-    normal = x * _f(8388608) if tiny else x  # 2**23
+    normal = x * _f(8388608) if tiny else x  # times 2**23: not denormal
     m = _mantissa(normal)
     e = _exponent(normal) - (_f(23) if tiny else _ZERO)
     z = m - _ONE
@@ -229,7 +230,7 @@ def tanh(x):
     power = _power_of_2(n, True) * _power_of_2(n, False)
     less = rest * power + (power - _ONE)  # exp(2 |x|) - 1
     y = _signed(less / (less + _TWO), x)
-    return y if size > _f(1e-10) else x  # also for NaN
+    return y if size > _f(1e-10) else x  # x if it is tiny or NaN
 
 
 @element

@@ -8,8 +8,8 @@ from framework.kernels.fast.micro import ROWS, WIDTH
 from framework.kernels.fast.products import product, swapped
 from framework.kernels.products import suits, swaps
 
-_LEAST_OF_PART = 500_000  # multiplications, 4 µs: sharing takes about 1 µs
-_LARGE = 40_000_000  # multiplications: larger products are cut into more chunks than threads
+_LEAST_OF_PART = 500_000  # fewest multiplications per chunk, 4 µs: sharing takes about 1 µs
+_LARGE = 40_000_000  # multiplications from which on there are two chunks per thread
 _MOST_KNOWN = 1000
 
 
@@ -23,18 +23,18 @@ def dot(a, b, out=None):
 
 
 def prepared(a, b):
-    """Return the cached preparation for the product of float32 matrices of these sizes."""
+    """Return the cached `_SharedProduct` for float32 matrices with these shapes and strides."""
     sizes = a.shape, a.strides, b.shape, b.strides, threads.count()
     try:
         return _known[sizes]
     except KeyError:
-        if len(_known) >= _MOST_KNOWN:  # sizes that change at every call do not recur
+        if len(_known) >= _MOST_KNOWN:  # the sizes change at every call, so old entries are useless
             _known.clear()
         prepared_product = _known[sizes] = _SharedProduct(*sizes[:4])
         return prepared_product
 
 
-_known = {}  # sizes: _SharedProduct
+_known = {}  # {(shapes, strides, number of threads): _SharedProduct}
 
 
 class _SharedProduct:
@@ -87,17 +87,17 @@ def _orders(*matrices):
 
 
 def shares(size, unit, products):
-    """Return into how many chunks 0 ... size is cut, and their size, a multiple of `unit`."""
+    """Return the number of chunks of `size` rows or columns, and a chunk's size, whole `unit`s."""
     number = min(threads.count(), products // _LEAST_OF_PART)
     if number > 1 and products >= _LARGE:
-        number *= 2  # the other threads take the chunks of a late one
+        number *= 2  # other threads then take chunks of a thread that is late
     share = -(-size // (max(number, 1) * unit)) * unit
     return -(-size // share), share
 
 
 def warm():
-    """Compile `dot` for matrices as they are and transposed, alone and shared."""
+    """Compile the tasks of matrix products and the entry points of the thread team."""
     x = np.zeros((WIDTH, WIDTH), np.float32)
     dot(x, x)
     tasks = np.array([product.address, swapped.address])
-    team.do(tasks, np.zeros(team.PHASE, np.int64), 2)  # of an empty phase
+    team.do(tasks, np.zeros(team.PHASE, np.int64), 2)  # run an empty phase to compile `do`

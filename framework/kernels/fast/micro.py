@@ -62,7 +62,7 @@ from framework.kernels.fast.tiles import INTO_L1, emit_prefetch, make
 # Accumulators plus one row of B and a broadcast element of A fill the registers, without spilling.
 ROWS, _VECTORS = (8 if LANES == 16 else 6), (4 if LANES == 4 and REGISTERS == 32 else 2)
 WIDTH = _VECTORS * LANES
-_MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS  # the 9 rows of a 3 × 3 window at once
+_MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS  # most rows of a block: 9 for 3 × 3
 
 _float = ir.FloatType()
 _int = ir.IntType(64)
@@ -167,7 +167,8 @@ _turn_square, turn_rows = _turner(LANES), _turner(ROWS)
 def turn(target, target_at, target_row, source, source_at, source_row, rows, columns):
     """target[target_at + n target_row + m] = source[source_at + m source_row + n].
 
-    m < rows, n < columns; squares of LANES in registers, the rest element by element.
+    m < rows, n < columns. Squares of LANES × LANES elements are transposed in registers, the rest
+    element by element.
     """
     whole = rows // LANES * LANES, columns // LANES * LANES
     for n in range(0, whole[1], LANES):
@@ -186,7 +187,8 @@ fetching_tile = make(ROWS, _VECTORS, fetching=True)
 _more, _rows, _four, _three, _two, _one = (
     make(height, _VECTORS, any_columns=True) for height in (_MORE, ROWS, 4, 3, 2, 1)
 )
-# Blocks of fewer than four rows are bound by latency: if sixes leave one or two rows, use fours.
+# Blocks of fewer than four rows are bound by latency: if blocks of six would leave one or
+# two rows, use blocks of four.
 _BY_FOURS = (7, 8, 11) if ROWS == 6 else (0, 0, 0)
 
 

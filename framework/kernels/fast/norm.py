@@ -10,20 +10,20 @@ from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.routine import routine
 
-_BLOCK = 65536  # elements of a block
-_SOME = 16  # rows for a first guess at the mean
+_BLOCK = 65536  # the target number of elements of a block of rows
+_SOME = 16  # rows that give the first estimate of the mean
 _f = np.float32
 
 
 @kernel(forceinline=True)
 def _rows(channels):
-    """Return the rows of a block, at most 128: longer sums would lose digits."""
+    """Return the number of rows of a block: at most 128, because longer sums are less accurate."""
     return min(max(_BLOCK // channels, 4), 128)
 
 
 @routine
 def _add_block(x, first, last, channels, shift, total, squares):
-    """Add the sums of x - shift and of its squares, per channel."""
+    """Add each channel's sum of x - shift to `total`, and its sum of squares to `squares`."""
     row = first
     while row + 4 <= last:
         at = row * channels
@@ -57,7 +57,7 @@ def moments(x, first, last, channels, mean, deviations):
     shift = np.zeros(channels, _f)
     some = min(_SOME, last - first)
     _add_block(x, first, first + some, channels, shift, total, squares)
-    for c in range(channels):  # a first guess, which the first block's sums correct
+    for c in range(channels):  # a first estimate, which the sums of the first block correct
         shift[c] = total[c] / _f(some)
         mean[c] = shift[c]
         deviations[c] = 0.0
@@ -88,7 +88,7 @@ def _normal(x, mean, factor, offset):
 
 @kernel(fastmath=False, forceinline=True)
 def _passed(g, x, mean, factor, offset):
-    """Return `g` where ReLU's input is positive, else 0: a product, as in the op, to keep NaN."""
+    """Return g where ReLU's input is positive, else 0; by a product, as in the op, to keep NaN."""
     return g * (_f(1) if _normal(x, mean, factor, offset) > _f(0) else _f(0))
 
 
@@ -105,7 +105,7 @@ def scaled(x, first, last, channels, mean, factor, offset, least, y):
 
 @routine
 def _add_products(g, x, first, last, channels, mean, part, both):
-    """Add the sums of g and of g * (x - mean), per channel."""
+    """Add each channel's sum of g to `part`, and its sum of g * (x - mean) to `both`."""
     row = first
     while row + 2 <= last:
         at = row * channels
@@ -128,7 +128,7 @@ def _add_products(g, x, first, last, channels, mean, part, both):
 
 @routine
 def _add_passed(g, x, first, last, channels, mean, factor, offset, part, both):
-    """Do `_add_products` for the gradient after ReLU's, see `_passed`."""
+    """Do the same as `_add_products` for the cotangent that ReLU passes on, see `_passed`."""
     row = first
     while row + 2 <= last:
         at = row * channels

@@ -16,7 +16,10 @@ _f = np.float32
 
 @routine(python=True)
 def max_pool_pairs(x, first, last, height, width, channels, y, chosen):
-    """Write the maximum of adjacent 2 × 2 windows, and its pixel's number, the first of equals."""
+    """Write the maxima of adjacent 2 × 2 windows to y, and their pixels' numbers to `chosen`.
+
+    Of equal pixels, the first one is chosen.
+    """
     rows, columns = height // 2, width // 2
     for place in range(first * rows, last * rows):
         image, i = place // rows, place % rows
@@ -44,7 +47,7 @@ def max_pool_pairs(x, first, last, height, width, channels, y, chosen):
 
 @kernel
 def put_pairs(g, chosen, first, last, height, width, channels, d):
-    """Write g to the chosen pixels of 2 × 2 windows, 0 to the others; skip odd edges of d."""
+    """Write g to the chosen pixels of 2 × 2 windows of d, and 0 to the others; skip odd edges."""
     rows, columns = height // 2, width // 2
     for place in range(first * rows, last * rows):
         image, i = place // rows, place % rows
@@ -86,7 +89,10 @@ def _start(window, place, axis):
 
 @kernel
 def max_pool(x, first, last, window, channels, y, chosen):
-    """Write the maximum of each window, and its pixel's number, the first of equals."""
+    """Write the maximum of each window to y, and its pixel's number in the window to `chosen`.
+
+    Of equal pixels, the first one is chosen.
+    """
     (_, high, wide), (deep, rows, columns) = window[0], window[1]
     (_, size_v, size_w), (step_u, step_v, step_w) = window[2], window[5]
     out = first * deep * rows * columns * channels
@@ -120,7 +126,7 @@ def max_pool(x, first, last, window, channels, y, chosen):
 
 @kernel
 def put(g, chosen, first, last, window, channels, d):
-    """Add each element of g to its window's chosen pixel; d is zero before."""
+    """Add each element of g to its window's chosen pixel in d, which must contain zeros."""
     (_, high, wide), (deep, rows, columns) = window[0], window[1]
     (_, size_v, size_w), (step_u, step_v, step_w) = window[2], window[5]
     out = first * deep * rows * columns * channels
@@ -176,7 +182,7 @@ def window_sum(x, first, last, window, channels, y):
 
 @kernel
 def window_spread(g, first, last, window, channels, d):
-    """Add each element of g to its whole window; d is zero before."""
+    """Add each element of g to all pixels of its window in d, which must contain zeros."""
     (_, high, wide), (deep, rows, columns) = window[0], window[1]
     step_u, step_v, step_w = window[5]
     out = first * deep * rows * columns * channels

@@ -37,31 +37,31 @@ from framework.kernels.products import DEEPEST
 
 # Measured from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with AVX-512 and 48 KiB and 1 MiB of
 # cache, and on one with AVX2 and 32 KiB and 512 KiB
-HEIGHT = 32 * ROWS  # of a block of A
-DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH  # of a block of B
-FAR = 1024 if LANES == 16 else 256  # A is packed if its columns are this many elements apart,
-BROAD = EVERYTHING if LANES == 16 else 256  # or if B has this many columns
-LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # of a block of B if A is packed, once for each block
-NEAR = 1 << 15  # largest B with short rows that is read in place; long rows share cache sets
-FETCHED = 1 << 22  # elements of B from which on prefetching pays,
-FETCHED_DEPTH = 256  # with blocks of this depth
-APART = 16  # padding between panels, in elements: panels 2**n apart would share cache sets
+HEIGHT = 32 * ROWS  # rows of a block of A
+DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH  # size of a block of B
+FAR = 1024 if LANES == 16 else 256  # elements between A's columns from which on A is packed
+BROAD = EVERYTHING if LANES == 16 else 256  # columns of B from which on A is packed
+LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # size of a block of B if A is packed
+NEAR = 1 << 15  # largest B, in elements, that is read in place if its rows are short
+FETCHED = 1 << 22  # elements of B from which on blocks of B are prefetched
+FETCHED_DEPTH = 256  # rows of a block of B that is prefetched
+APART = 16  # padding between panels, in elements: without it panels could share cache sets
 
 _BLOCK_OF_A = HEIGHT // ROWS * (LAID_DEPTH * ROWS + APART)
 _BLOCK_OF_B = max(
     BREADTH // WIDTH * (DEPTH * WIDTH + APART), LAID_BREADTH // WIDTH * (LAID_DEPTH * WIDTH + APART)
 )
-_OWN = 256  # float32 elements at the start of the memory; they hold int64 task arguments
-SPARE = 64  # `product` uses only this many bytes of them; callers may use the rest
+_OWN = 256  # float32 elements at the start of the scratch memory, for int64 task arguments
+SPARE = 64  # bytes at the start that `product` uses; callers may use the other bytes of _OWN
 PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B  # float32 elements of the whole scratch memory
-# The end of the memory that a product with an unpacked A uses
+# A product with an unpacked A uses the scratch memory up to this element.
 _OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)
 
-_AT_ONCE = 16 * ROWS  # rows packed together, so that each cache line is read once
+_AT_ONCE = 16 * ROWS  # rows of A packed together, so that each cache line is read once
 _AHEAD = 16  # prefetch distance in steps: the CPU does not predict such large strides
-_TOGETHER = 4 * ROWS  # rows of a product per call of its consumer, with a panel of B in L1
-_OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)  # elements of A that these rows need
-_TILE = 1024 * _TOGETHER  # elements of a product per call of its consumer: they fit in L2
+_TOGETHER = 4 * ROWS  # rows of a product per call of the loop kernel that consumes them
+_OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)  # elements of packed A for _TOGETHER rows
+_TILE = 1024 * _TOGETHER  # elements of a product per call of that loop kernel: they fit in L2
 
 
 @routine
@@ -112,7 +112,7 @@ def _pack_a(a, at, a_row, a_step, steps, rows, packed):
         in_vectors = steps // LANES * LANES
         for group in range(whole // ROWS):
             source, target = at + group * ROWS * a_row, group * stride
-            for s in range(0, in_vectors, LANES):  # each also writes a few elements of the next one
+            for s in range(0, in_vectors, LANES):  # may also write elements after these steps
                 turn_rows(packed, target + s * ROWS, ROWS, a, source + s, a_row)
             for s in range(in_vectors, steps):
                 for m in range(ROWS):
@@ -169,7 +169,7 @@ def _block(
             )  # fmt: skip
         return
     runs, pieces, each, pace = _shares(max(lines_of_all, 1), length, tiles, steps)
-    left, matrix, line, piece = lines_of_all, 0, 0, 0  # counters: a division takes 20 cycles
+    left, matrix, line, piece = lines_of_all, 0, 0, 0  # counters, because divisions are slow
     for n in range(0, columns, WIDTH):
         here, b_at = min(WIDTH, columns - n), n // WIDTH * stride
         for group in range((rows + ROWS - 1) // ROWS):
@@ -231,7 +231,9 @@ def _near(c, c_row, a, a_row, a_step, b, b_step, depth, top, bottom, left, right
 def multiply(
     c, c_row, a, a_row, a_step, b, b_step, b_column, depth, top, bottom, left, right, fetch, memory
 ):
-    """Compute C[top:bottom, left:right] of flat arrays; a_row or a_step is 1, b_step or b_column.
+    """Compute C[top:bottom, left:right] of flat arrays.
+
+    Either a_row or a_step is 1, and either b_step or b_column.
 
     Args:
         fetch: whether to prefetch the next block of B: a large B with contiguous rows.
@@ -298,7 +300,7 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
                 tile_of_c, 0, breadth, rows_of_a, 0, 0, 0, packed, stride, depth, 0, rows, breadth,
                 beside, beside.size, 4 * (i * columns + j), rows, breadth, columns,
             )  # fmt: skip
-            together = rows if breadth == columns else 1  # rows that are contiguous in every array
+            together = rows if breadth == columns else 1  # several rows only if contiguous
             for r in range(0, rows, together):
                 at = (i + r) * columns + j
                 own[place] = tile_of_c.ctypes.data + 4 * (r * breadth - at)
@@ -332,7 +334,7 @@ def swapped(numbers, first, last, memory):
     c_t = whole[_OF_ROWS:]
     step = c_t.size // rows // ROWS * ROWS
     c, a, b = array(numbers[0]), array(numbers[1]), array(numbers[2])
-    if rows >= BROAD:  # B would be packed as well
+    if rows >= BROAD:  # the transposed product would pack both matrices
         multiply(
             c, columns, a, numbers[4], numbers[5], b, numbers[6], numbers[7], depth, 0, rows, first,
             last, False, whole,
@@ -366,7 +368,7 @@ def rows_for(numbers, first, last, memory):
         if numbers[3] >> i & 1:
             own[last_one] = own[i]
             last_one += 1
-    own[count - 3], own[count - 1] = EVERYTHING, 1  # the loop counts elements, not rows
+    own[count - 3], own[count - 1] = EVERYTHING, 1  # the loop's work items are elements, not rows
     _hand_on(
         array(numbers[8]), numbers[5], array(numbers[9]), numbers[6], numbers[7], numbers[4], first,
         last, numbers[0], numbers[1], own, own[count:last_one], whole[_OWN:],

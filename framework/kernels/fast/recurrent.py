@@ -61,10 +61,10 @@ def _added(source, target):
 
 
 # ---- backwards, what the three share -------------------------------------------------------------
-# The cotangents `d` of the gates' sums, (steps, rows, columns), are kept for some steps only: they
-# are still in the cache when the weights' cotangents use them.
+# The array `d`, (steps, rows, columns), holds the cotangents of the gates' pre-activations. It
+# covers a few steps only, so that it is still in the cache when dw is computed.
 
-_DEPTH = 128  # rows of `d`: a panel of them fits in the L1 cache
+_DEPTH = 128  # the number of rows of `d`, of which a panel fits in the L1 cache
 
 
 @kernel(forceinline=True)
@@ -76,9 +76,9 @@ def _row(columns):
 
 @routine
 def _states_back(d, d_at, row, steps, add, weights, mask, r, units, count, dh, dh_at):
-    """Compute dh from the cotangents of a step's sums; masked rows keep their dh."""
+    """Compute dh, the state's cotangent, from a step of `d`; masked rows keep their dh."""
     start = 0
-    while start < count:  # runs of unmasked rows
+    while start < count:  # each turn of the loop computes a run of unmasked rows
         stop = count
         if mask.size:
             while start < count and not mask[r + start]:
@@ -96,7 +96,7 @@ def _states_back(d, d_at, row, steps, add, weights, mask, r, units, count, dh, d
 
 @routine
 def _weights_back(dw, height, rows, at, stride, run, d, d_at, row, columns, count, steps):
-    """Add rows' d to dw, over `steps` steps of `count` rows of the batch."""
+    """Add the product of the transposed rows and d to dw: `steps` steps of `count` batch rows."""
     for j in range(0, columns, WIDTH):
         panel(
             dw, j, columns, rows, at, 1, stride, d, d_at + j, row, count, steps, run, count * row,
@@ -121,7 +121,7 @@ def _next_output(o, cell, h):
 
 @kernel
 def lstm(rows, stride, gates, cells, weights, mask, width, units, batch, first, last):
-    """Write the gates, the cells and the states in `rows`."""
+    """Run an LSTM: write the gates, the cells, and the states, which are columns of `rows`."""
     columns = 4 * units
     for t in range(gates.size // (batch * columns)):
         start = t * batch + first
@@ -223,7 +223,7 @@ def lstm_back(
 
 @kernel
 def simple_rnn(rows, stride, weights, mask, width, units, batch, first, last):
-    """Write the states in `rows`."""
+    """Run a simple RNN: write the states, which are columns of `rows`."""
     for t in range(rows.size // (batch * stride) - 1):
         start = t * batch + first
         _product(
@@ -300,8 +300,13 @@ def _mixed(z, candidate, before, after):
 def gru(
     rows, stride, gates, of_input, of_part, of_gates, mask, features, units, batch, first, last
 ):
-    """Write the gates and the states in `rows`. Weights: of the inputs; of the state for the
-    candidate's part; of the state for update and reset."""
+    """Run a GRU: write the gates, and the states, which are columns of `rows`.
+
+    Args:
+        of_input: the packed weights of the inputs.
+        of_part: the packed weights of the state for its part of the candidate.
+        of_gates: the packed weights of the state for the update and reset gates.
+    """
     columns, count = 4 * units, last - first
     for t in range(gates.size // (batch * columns)):
         start = t * batch + first

@@ -24,7 +24,7 @@ from framework.kernels.fast.jit import kernel
 
 
 def routine(function=None, *, pointers=False, python=False, **options):
-    """Compile a function that kernels call, when the first of them is compiled.
+    """Compile a function that kernels call, when the first such kernel is compiled.
 
     Integers are passed as int64, so that literal integers cause no further compilation; neither
     does the writability of an array.
@@ -66,12 +66,12 @@ class Routine:
         self.call = intrinsic(self._typed(function))
 
     def __call__(self, *arguments):
-        if not self._python:  # without a wrapper for Python Numba would jump to a null address
+        if not self._python:  # there is no wrapper for Python, and a call would crash
             raise TypeError(f"{self.__qualname__} is called by kernels only: see `routine`.")
         return self._kernel(*arguments)
 
     def __reduce__(self):
-        return self.__qualname__  # pickled as the global of this name in its module
+        return self.__qualname__  # pickle stores a reference to the global of this name
 
     def bind(self, kinds):
         """Return the LLVM symbol of the machine code for argument types, and its return type.
@@ -97,7 +97,7 @@ class Routine:
             name, result = self.bind(kinds)
 
             def generate(context, builder, signature, values):
-                # private in Numba: the calls to make when a cached caller is loaded
+                # Numba makes the calls in this private set when it loads a cached caller
                 context.active_code_library._reload_init.add(partial(self.bind, kinds))
                 if self._pointers:
                     values = [data_of(context, builder, *pair) for pair in zip(given, values)]

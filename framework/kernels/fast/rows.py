@@ -24,7 +24,7 @@ _f = np.float32
 # ---- the maximum of a row ------------------------------------------------------------------------
 # LLVM does not vectorise a maximum that propagates NaN, but it vectorises one of integers. The bits
 # of float32, those below the sign inverted if it is set, compare like the numbers; NaN comes first
-# or last, by its sign. A row with NaN gives NaN by its sum, whatever its maximum.
+# or last, by its sign. The sum of a row with NaN is NaN, whatever its maximum is.
 
 
 @intrinsic
@@ -216,7 +216,7 @@ def layer_norm(numbers, first, last, memory):
 
 @CompiledTask
 def layer_norm_back(numbers, first, last, memory):
-    """Write the cotangents.
+    """Write the cotangent of x, and partial sums of the cotangents of gamma and beta.
 
     numbers: g, x, gamma, mean, rstd, d, partial sums for gamma and for beta; size, whether d is
         needed.
@@ -275,7 +275,7 @@ def rms_norm(numbers, first, last, memory):
 
 @CompiledTask
 def rms_norm_back(numbers, first, last, memory):
-    """Write the cotangents.
+    """Write the cotangent of x, and partial sums of the cotangent of scale.
 
     numbers: g, x, scale, rstd, d, partial sums for scale; size, whether d is needed.
     """
@@ -351,8 +351,8 @@ def _pairwise(numbers, first, last, memory):
     numbers: x, y; size, count.
     """
     x, y, size, count = array(numbers[0]), array(numbers[1]), numbers[2], numbers[3]
-    # A stack of incomplete sums: the size of the second half, or 0 if that is being summed, and the
-    # sum of the first half.
+    # `memory` is a stack of incomplete sums. An entry holds the size of the second half, or 0 while
+    # that is being summed, and the sum of the first half.
     waiting, at, total = 0, 0, _f(0)
     while True:
         while size > _LEAF:

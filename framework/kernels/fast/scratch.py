@@ -6,8 +6,8 @@ import threading
 import numpy as np
 
 _kept = threading.local()
-_LINE = 16  # float32 elements of a cache line
-_LARGEST = 1 << 23  # elements; larger arrays are freed after the call
+_LINE = 16  # float32 elements per cache line
+_LARGEST = 1 << 23  # elements of the largest array that is kept for later calls
 
 
 def take(name, size):
@@ -23,8 +23,10 @@ def take(name, size):
 
 
 def for_a_call(name, size):
-    """Return the same as `take`, without a check for other owners: for one call of machine code,
-    during which nothing else runs on this thread."""
+    """Return the same as `take`, but do not check for other owners.
+
+    Use it for one call of machine code, during which nothing else runs on this thread.
+    """
     array = _kept.__dict__.get(name)
     if array is None or array.size < size:
         array = _new(name, size)
@@ -45,6 +47,7 @@ def _new(name, size):
     return array
 
 
-# Every view refers to the original array, also a view of a view.
+# The base of each view, even of a view of a view, is the original array: its reference count shows
+# whether there are other views.
 _probe = aligned(1)
 _UNUSED = sys.getrefcount(_probe.base)

@@ -28,7 +28,7 @@ _SIGNATURE = types.void(
 
 class _ReportedCFunc(CFunc):
     def _compile_uncached(self):
-        details = {"dispatcher": self}  # as dispatchers report compilations to listeners
+        details = {"dispatcher": self}  # listeners get the same event for a dispatcher
         with event.trigger_event("numba:compile", data=details):
             return super()._compile_uncached()
 
@@ -109,7 +109,7 @@ def pointer(kind):
 
 
 integers, floats = pointer(types.int64), pointer(types.float32)
-EVERYTHING = 1 << 40  # a length for arrays of tasks: their arguments bound the accesses
+EVERYTHING = 1 << 40  # a length that no index reaches: the arguments of a task bound its accesses
 
 
 @kernel(forceinline=True)

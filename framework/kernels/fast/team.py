@@ -43,7 +43,7 @@ TASK = 4
 # Numbers per phase: its first task, the task after its last, the number of chunks
 PHASE = 3
 
-MOST = (PACKED * 4 - SPARE) // 8  # arguments of all loops of one call
+MOST = (PACKED * 4 - SPARE) // 8  # most int64 values in the `numbers` of `do_alike`
 
 # Indices of the shared array, each in its own cache line
 _WORD, _DONE, _ASLEEP, _JOB, _LEADING, _ASKED = 0, 16, 32, 48, 64, 80
@@ -52,8 +52,8 @@ _PARTS = 0xFFFF
 # Rounds of waiting: the first _BRIEF rounds keep the CPU, later rounds yield it to other threads.
 # After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
-_LONG = 1 << 20  # elements, for `release_gil`: shared work is always large
-_LOOK = 200  # jobs between two checks of the leader's CPU
+_LONG = 1 << 20  # passed to `release_gil` as the number of elements, to release the GIL always
+_LOOK = 200  # jobs between two checks of which CPU the leader runs on
 
 
 @routine
@@ -82,7 +82,7 @@ def _work(state, memory):
 
 @routine
 def _do_phases(shared, tasks, phases, count, memory):
-    """Run all phases as the leader, with the workers that join; alone if `shared` is 0.
+    """Run all phases as the leader, with the workers that join; without workers if `shared` is 0.
 
     Args:
         shared, tasks, phases, memory: addresses of arrays.
@@ -113,9 +113,9 @@ def _do_phases(shared, tasks, phases, count, memory):
 
 @EntryPoint
 def _do_lists(_kind, things, _count):
-    """Call `_do_phases` with the arrays (state, memory, tasks, phases); alone if `state` is empty.
+    """Call `_do_phases` with the arrays (state, memory, tasks, phases).
 
-    Arguments are unchecked: only this module calls it.
+    If `state` is empty, no worker joins. Arguments are unchecked: only this module calls it.
     """
     shared = address(things[0]) if size(things[0]) else 0
     tasks, phases, count = address(things[2]), address(things[3]), size(things[3])
@@ -130,8 +130,8 @@ def _do_lists(_kind, things, _count):
 def _do_alike(_kind, things, count):
     """Run one phase of equal tasks, with the arrays (state, memory, numbers, *arrays of the tasks).
 
-    `numbers` is a template: the arguments of each task, which begin with free entries for the
-    addresses of its arrays, then the list of tasks and the phase.
+    If `state` is empty, no worker joins. `numbers` is a template: the arguments of each task, which
+    begin with free entries for the addresses of its arrays, then the list of tasks and the phase.
     """
     shared = address(things[0]) if size(things[0]) else 0
     memory, given, length = address(things[1]), integers(address(things[2])), size(things[2])
@@ -203,7 +203,7 @@ class ThreadTeam(threads.ThreadPool):
         whole = np.zeros(_SIZE + 8, np.int64)
         self._state = whole[-whole.ctypes.data // 8 % 8 :][:_SIZE]
         self._leading = threading.Lock()
-        self._most = _PARTS  # workers that can be started, as far as is known
+        self._most = _PARTS  # most workers that the system lets start
         self._until_look = 0  # jobs until the next check of the leader's CPU
         self._cpu = None  # the leader's CPU, which the workers avoid
 
@@ -236,9 +236,9 @@ class ThreadTeam(threads.ThreadPool):
 
     def ask(self, function):
         """Queue a function for any worker."""
-        if self._cpu is not None:  # a bound worker cannot leave the leader's CPU by itself
+        if self._cpu is not None:  # the leader may have moved to a worker's CPU: bind again
             self._keep_apart()
-        self._until_look = 0  # the thread that waits for it may wake up on another CPU
+        self._until_look = 0  # check again: the caller may wake up on another CPU
         super().ask(function)
         _change(self._state, _ASKED, 1)
 
@@ -252,7 +252,7 @@ class ThreadTeam(threads.ThreadPool):
             else:
                 try:
                     function = self._asked.get_nowait()
-                except Empty:  # another worker was faster
+                except Empty:  # another worker has taken the function
                     continue
             if function is not _WAKE:
                 _change(state, _ASKED, -1)
@@ -272,7 +272,7 @@ class ThreadTeam(threads.ThreadPool):
         if others:
             self._cpu = cpu
             for worker in self.workers:
-                with contextlib.suppress(OSError):  # it has ended, or another program has bound it
+                with contextlib.suppress(OSError):  # the worker may have ended
                     os.sched_setaffinity(worker.native_id, others)
 
 

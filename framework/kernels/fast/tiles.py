@@ -11,14 +11,14 @@ from framework.kernels.fast.routine import data_of
 from framework.kernels.fast.target import FUSED, LANES, MASKED
 
 INTO_L1, _INTO_L2 = 3, 2  # the `locality` argument of llvm.prefetch
-LINE = 16  # float32 elements of a cache line
-UNROLLED, LEAST_UNROLLED = 4, 4  # unrolled steps; the fewest rows of a block that is unrolled
+LINE = 16  # float32 elements per cache line
+UNROLLED, LEAST_UNROLLED = 4, 4  # steps per unrolled iteration; fewest rows to unroll
 
 _float = ir.FloatType()
 _int, _byte = ir.IntType(64), ir.IntType(8)
 _mask_of_lane = ir.IntType(32)
-# AVX masks lanes by the signs of integers. From bit masks LLVM would compute these integers again
-# for each use.
+# AVX selects the lanes of a masked load or store by the signs of integers. If the masks were bits,
+# LLVM would compute these integers again for each use.
 _AVX = MASKED and LANES == 8
 
 
@@ -85,9 +85,10 @@ def make(rows, vectors, any_columns=False, fetching=False):
 
 
 def _by_columns(builder, columns, vectors, block):
-    """Emit `block(vectors, masked)` for all columns, for more than half of the vectors, for half.
+    """Emit `block(vectors, masked)` for three numbers of columns, and the choice between them.
 
-    Masked loads and stores are slow, so each case has as few as possible.
+    The cases are all columns, more than half of the vectors, and at most half. Masked loads and
+    stores are slow, so each case has as few as possible.
     """
     half = (vectors + 1) // 2
     whole = builder.icmp_signed("==", columns, ir.Constant(_int, vectors * LANES))
@@ -121,7 +122,7 @@ def _as_it_is(module, branch):
 
 
 class _MicroKernel:
-    """The LLVM code of one micro-kernel; the last `masked` vectors of a row may lack columns."""
+    """The LLVM code of one micro-kernel; the last `masked` vectors of a row use masks."""
 
     def __init__(self, context, builder, signature, arguments, rows, vectors, masked):
         self.builder, self.rows, self.vectors = builder, rows, vectors
@@ -153,7 +154,7 @@ class _MicroKernel:
         return self.builder.asm(kind, "", "=r,0", [distance], False)
 
     def _masks(self, columns, whole):
-        """Return the lane masks of the vectors of a row from number `whole` on."""
+        """Return the lane masks of a row's vectors, from vector `whole` on."""
         builder, integers = self.builder, ir.VectorType(_mask_of_lane, LANES)
         limit = self._splat(builder.trunc(columns, _mask_of_lane), integers)
         numbers = [range(n * LANES, (n + 1) * LANES) for n in range(whole, self.vectors)]
@@ -162,7 +163,7 @@ class _MicroKernel:
         return [builder.sext(mask, integers) for mask in masks] if _AVX else masks
 
     def _places(self, columns):
-        """Return the index that each lane of a row reads: lanes after the columns read the last."""
+        """Return the column that each lane of a row reads; surplus lanes read the last column."""
         last = self.builder.sub(columns, ir.Constant(_int, 1))
         lanes = [ir.Constant(_int, n) for n in range(self.vectors * LANES)]
         lower = [self.builder.icmp_signed("<", lane, last) for lane in lanes]
@@ -190,7 +191,7 @@ class _MicroKernel:
             arguments = [place, self.masks[n], *value]
         else:
             zeros = () if value else (ir.Constant(self.vector, [0.0] * LANES),)
-            aligned = ir.Constant(ir.IntType(32), 4)  # to 4 bytes
+            aligned = ir.Constant(ir.IntType(32), 4)  # the pointer is aligned to 4 bytes only
             name = f"llvm.masked.{way}.v{LANES}f32.p0"
             arguments = [*value, pointer, aligned, self.masks[n], *zeros]
         result = ir.VoidType() if value else self.vector
@@ -273,7 +274,7 @@ class _MicroKernel:
         return result
 
     def _walks(self):
-        """Return the moving pointers, and their strides per run and per step."""
+        """Return the pointers that the loops advance, and their strides per run and per step."""
         return (self.a, self.b), (self.a_run, self.b_run), (self.a_step, self.b_step)
 
     def generate(self, width):
@@ -284,7 +285,7 @@ class _MicroKernel:
         builder.cbranch(builder.icmp_signed("!=", self.add, ir.Constant(_int, 0)), adding, start)
         builder.position_at_end(adding)
         present = [self.load(self._row_of_c(m), n) for m, n in places]
-        for m in range(self.rows, 2 * self.rows):  # the rows of C that the next block loads
+        for m in range(self.rows, 2 * self.rows):  # prefetch the next block's rows of C
             for n in range(0, self.vectors * LANES, LINE):
                 at = builder.gep(self._row_of_c(m), [ir.Constant(_int, n)])
                 emit_prefetch(builder, at, 1, INTO_L1)
@@ -302,7 +303,7 @@ class _MicroKernel:
             self.store(value, self._row_of_c(m), n)
 
     def _ways(self, width):
-        """Return fast paths: (condition, strides of A and B, distances of A's rows), constants."""
+        """Return fast paths: (condition, constant strides of A and B, offsets of A's rows)."""
         if self.rows < LEAST_UNROLLED:
             return []
         one, width = ir.Constant(_int, 1), ir.Constant(_int, width)
@@ -321,7 +322,7 @@ class _MicroKernel:
         ]
 
     def _in_runs(self, sums, ways):
-        """Emit the loop over runs, by the first fast path whose condition holds, else plainly."""
+        """Emit the loop over runs, with the first fast path whose condition holds, if any."""
         builder = self.builder
         pointers, of_runs, of_steps = self._walks()
 
@@ -354,8 +355,10 @@ class _MicroKernel:
         return results
 
     def _several(self, sums, pointers, strides, distances):
-        """Emit all steps of a run, UNROLLED at a time: constant strides need no instructions for
-        addresses, and the loop has less overhead."""
+        """Emit all steps of a run, UNROLLED at a time.
+
+        Constant strides need no instructions for addresses, and the loop has less overhead.
+        """
         builder, (a, b, *others) = self.builder, pointers
         count = ir.Constant(_int, UNROLLED)
         strides = [[builder.mul(n, ir.Constant(_int, u)) for n in strides] for u in range(UNROLLED)]
@@ -377,12 +380,12 @@ class _MicroKernel:
         return self._loop(rest, sums, after, strides[1], step)
 
     def _meanwhile(self):
-        """Emit extra code for each UNROLLED steps: none here."""
+        """Emit extra code once per UNROLLED steps; a subclass overrides this."""
 
 
 class _PrefetchingMicroKernel(_MicroKernel):
-    """A micro-kernel that prefetches a cache line with each step, or with each UNROLLED steps if
-    these advance by at most one line."""
+    """A micro-kernel that prefetches a cache line with each step, or once per UNROLLED
+    steps if these advance the address by at most one line."""
 
     def __init__(self, context, builder, signature, arguments, *block):
         *arguments, following, self.following_step, self.following_run = arguments

@@ -84,7 +84,7 @@ def _generate(builder, matrix, target, source, add):
 
 
 def _sum(builder, factors, values):
-    """Emit Σ factor · value, first a term with factor 1: most others are one instruction then."""
+    """Emit Σ factor · value; a term with factor 1 comes first, to save an instruction."""
     terms = sorted(
         ((f, v) for f, v in zip(factors, values, strict=True) if f), key=lambda term: term[0] != 1
     )
@@ -114,11 +114,12 @@ def _turned(matrix):
     return tuple(zip(*matrix, strict=True))
 
 
-# forward: input patches; weights; outputs
+# Forward pass: the transforms of input patches, of weights, and of products into outputs.
 patch_2, weights_2, outputs_2 = _make(B2), _make(G2), _make(A2)
 patch_4, weights_4, outputs_4 = _make(B4), _make(G4), _make(A4)
-# backward: output gradient to products; products to weight gradient; patches to input gradient, in
-# which patches overlap
+# Backward pass: the transforms from the output gradient to that of the products, from transformed
+# weights' gradient to the weights', and from transformed patches' gradient to the input's, which is
+# summed where patches overlap.
 outputs_back_2, weights_back_2 = _make(_turned(A2)), _make(_turned(G2))
 outputs_back_4, weights_back_4 = _make(_turned(A4)), _make(_turned(G4))
 add_patch_2, add_patch_4 = _make(_turned(B2), add=True), _make(_turned(B4), add=True)

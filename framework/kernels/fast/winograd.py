@@ -35,8 +35,8 @@ from framework.kernels.fast.transforms import (
 )
 
 _PATCHES = 32  # patches at a time, so that their transforms stay in the cache
-_MANY = 64 * 64  # weights per point from which on twice as many patches share a read of the weights
-_SKEW = 16  # rows and planes at multiples of 4096 bytes would share cache sets
+_MANY = 64 * 64  # weights per point from which on twice as many patches are multiplied at a time
+_SKEW = 16  # padding in elements: rows and planes 4096 bytes apart would share cache sets
 
 
 @kernel

@@ -1,8 +1,8 @@
 """The derivatives of `winograd.conv`: its transposed algorithm, on the same patches.
 
 The output gradient is transformed once. Its products with the transformed patches are the gradient
-by the transformed weights; its products with the transformed weights are the gradient by the
-transformed patches, which is summed where patches overlap.
+with respect to the transformed weights; its products with the transformed weights are the gradient
+with respect to the transformed patches, which is summed where patches overlap.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ from framework.kernels.fast.transforms import (
 )
 from framework.kernels.fast.winograd import grid, memory, patches, spread_images, up, weights
 
-_APART = 128 * 128  # weights per point: two arrays of this size still fit in the caches
+_APART = 128 * 128  # most weights per point for one pass: two such arrays fit in the caches
 _NOTHING = np.empty(0, np.float32)
 _ALL = np.empty((0, 0, 0, 0), np.uint8)
 
@@ -77,11 +77,11 @@ def place_pairs(g, gate, chosen, n, wide, width, depth):
 def spread_gradients(
     g, gate, chosen, first, last, wide, height, width, p, row, plane, depth, m, sums
 ):  # fmt: skip
-    """Compute the gradient by the products, p[point][patch][filter], from the output gradient.
+    """Compute the cotangent of the products, p[point][patch][filter], from the output gradient.
 
     Args:
         gate: see `conv.place`.
-        chosen: an array like g if g is the gradient by max-pooled outputs, else empty.
+        chosen: an array like g if g is the cotangent of max-pooled outputs, else empty.
         sums: receives the sum of g over all positions; empty if it is not needed.
 
     Returns:
@@ -115,7 +115,7 @@ def spread_gradients(
 
 @routine
 def gather_images(v, row, plane, x, first, last, wide, top, left, height, width, depth, m):
-    """Compute the gradient by the images from that by the transformed patches of some strips.
+    """Compute the cotangent of the images from that of the transformed patches of some strips.
 
     The strips of an image are consecutive: a strip adds to the rows of `wide` that it shares with
     the strip before. Rows that no later strip reaches are written to x.
@@ -165,9 +165,9 @@ def multiply_back(
 
     Args:
         turned: panels of transposed transformed weights, from filters to channels.
-        u: receives the gradient by the transformed weights, u[point][channel][filter]; or empty.
-        d: receives the gradient by x; or empty.
-        v: scratch for the transformed patches of x, and then for the gradient by them.
+        u: receives the cotangent of the transformed weights, u[point][channel][filter]; or empty.
+        d: receives the cotangent of x; or empty.
+        v: scratch for the transformed patches of x, and then for their cotangent.
     """
     panels = (depth + WIDTH - 1) // WIDTH
     for start in range(first, last, block):
@@ -203,7 +203,7 @@ def multiply_back(
 
 @kernel
 def gather_weights(us, depth, depth_g, w, m, first, last, part):
-    """Compute the gradient by the weights of some channels from that by the transformed weights.
+    """Compute the cotangent of the weights of some channels from that of the transformed weights.
 
     us[thread][point · channel · filter] is summed over the threads, into us[0].
     """
@@ -233,17 +233,17 @@ def gather_weights(us, depth, depth_g, w, m, first, last, part):
 
 
 def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False, out=None):
-    """Return the gradients by x, the weights and a bias; None for those that are not needed.
+    """Return the cotangents of x, the weights and a bias; None for those that are not needed.
 
     Args:
-        g, gate: the gradient by y, and `conv.NO_GATE` or an array like g: g counts as 0 where the
+        g, gate: the cotangent of y, and `conv.NO_GATE` or an array like g: g counts as 0 where the
             gate is not positive.
-        x: the images, or their shape if the gradient by the weights is not needed.
-        w: the weights, or None if the gradient by x is not needed.
+        x: the images, or their shape if the cotangent of the weights is not needed.
+        w: the weights, or None if the cotangent of x is not needed.
         places: the spatial size of y.
         chosen: the numbers of the maxima's pixels if y is max-pooled, else None.
-        sums: whether the gradient by a bias is needed.
-        out: an array for the gradient by x.
+        sums: whether the cotangent of a bias is needed.
+        out: an array for the cotangent of x.
     """
     by_w = isinstance(x, np.ndarray)
     batch, *sizes, channels = x.shape if by_w else x
@@ -285,7 +285,7 @@ def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False, out
 
 
 def _gathered(u, shape, m):
-    """Return the gradient by the weights from each thread's gradient by transformed weights."""
+    """Return the cotangent of the weights from each thread's cotangent of transformed weights."""
     w = np.empty(shape, np.float32)
     depth, depth_g = (up(n, LANES) for n in shape[2:])
 
