@@ -8,9 +8,9 @@ _LINE = 64  # bytes of a cache line; each slot starts on one, because unaligned 
 
 
 class Arena:
-    """The arena of a plan: slots, each used by one class of aliasing values (see `Liveness`).
+    """The memory of a plan: slots, each for one alias class of values at a time (see `Liveness`).
 
-    `offsets` places the slots once all are known.
+    `offsets` assigns memory to the slots after all have been added.
 
     Attributes:
         now: the position of the node whose code is being generated.
@@ -25,7 +25,7 @@ class Arena:
         self._of = {}  # root of an alias class -> its slot
 
     def take(self, root, value):
-        """Open a slot for a class and return its number."""
+        """Add a slot for `value`, whose alias class is `root`, and return the slot's index."""
         slot = self._of[root] = len(self._sizes)
         self._sizes.append(value.nbytes)
         self._first.append(self.now)
@@ -33,7 +33,7 @@ class Arena:
         return slot
 
     def hand_over(self, root, value, to):
-        """Pass the slot of a class on to the class that overwrites it; False if sizes differ.
+        """Give the slot of alias class `root` to class `to`; return False if sizes differ.
 
         Args:
             value: the new value, of the class with root `to`.
@@ -45,13 +45,13 @@ class Arena:
         return True
 
     def release(self, root):
-        """Close the slot of a class whose last use is the current node."""
+        """End the lifetime of an alias class's slot: the current node is the last that uses it."""
         slot = self._of.pop(root, None)
         if slot is not None:
             self._last[slot] = self.now
 
     def slot_of(self, root):
-        """Return the slot of a class, or None."""
+        """Return the slot of an alias class, or None."""
         return self._of.get(root)
 
     def name(self, slot, shape, dtype):
@@ -94,7 +94,7 @@ def peak(pieces):
 
 
 def packed(sizes, first, last):
-    """Return offsets for blocks that are live from position `first` to `last`, in little memory.
+    """Return offsets that let blocks, live from position `first` to `last`, share little memory.
 
     Larger blocks come first, each into the smallest gap between blocks that are live at the same
     time (Pisarchyk and Lee, Efficient memory management for deep neural net inference, 2020).

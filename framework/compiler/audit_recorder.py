@@ -66,7 +66,7 @@ class AuditRecorder(GraphRecorder):
         self._differs(what, self._line(), guarded)
 
     def _next(self, kind):
-        """Return the next node if it has this type; else note the difference and return None."""
+        """Return the next node if its type is `kind`; else record a difference and return None."""
         at = self._at
         if at is None or self._block is not None:
             return None
@@ -101,7 +101,7 @@ class AuditRecorder(GraphRecorder):
         return x is value or (value.constant is not None and self._holds(x, value.constant))
 
     def _holds(self, x, constant):
-        """Return whether `x` is a constant, or an argument for a number, equal to `constant`."""
+        """Return whether `x` is a constant, or an argument for a number, and equals `constant`."""
         if id(x) in self._given:
             number = self._given[id(x)]
             if type(constant) is not np.ndarray:
@@ -150,7 +150,7 @@ class AuditRecorder(GraphRecorder):
         values[tensor.serial] = value
 
     def _several(self, node, outputs, saved):
-        """Compare any number of outputs of an op."""
+        """Compare the outputs of an op, however many, with those of the graph's node."""
         sized, made = node.op.sized_by_values, (*outputs, *saved)
         if len(node.all_outputs) != len(made):
             self._differs_here()

@@ -63,7 +63,7 @@ class BlockedFunction:
             self._late.append(f"{self._end[id(output)]}[...] = {target}")
 
     def _writer(self, node):
-        """Return a function that takes the name of the output and returns the node's lines."""
+        """Return a function that takes the name of the output and returns lines of source."""
         ufunc = ufunc_of(node.op)
         if ufunc is None and lowering.into(node) is None:
             # The forward function is not a ufunc: it may treat Python numbers unlike arrays. Call
@@ -112,7 +112,10 @@ class BlockedFunction:
                     self._free.append(free)
 
     def _target(self, position, output, overwrites):
-        """Return the output's own block, or a scratch block if a later node reads the old value."""
+        """Return the name of the block that a node writes: of an output array, or a scratch block.
+
+        Scratch blocks hold temporaries, and outputs whose array a later node still reads.
+        """
         end = self._end.get(id(output))
         last = [self._last[id(v)] for v in self._over.get(id(output), ()) if id(v) in self._last]
         if end is not None and max(last, default=-1) < position + overwrites:

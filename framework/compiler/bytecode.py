@@ -73,7 +73,7 @@ def _roots(instruction, code, arguments):
 
 
 def _steps(instructions, position):
-    """Return the attributes and constant items that follow a load, and the next position."""
+    """Return the attributes and constant keys read after a load, and the position after them."""
     steps = []
     while position < len(instructions):
         instruction = instructions[position]

@@ -86,7 +86,7 @@ def _as_tensors_have_it(value):
 
 
 def _exactly(value):
-    """Return a key that, with the type, only an identical value equals: 0.0 and -0.0 differ."""
+    """Return a key that is equal only for identical values of one type: 0.0 and -0.0 differ."""
     if type(value) in (float, complex):
         return repr(value)
     if type(value) is tuple:
@@ -109,7 +109,7 @@ def leaves(value, found):
 def replaced(value, tensors, numbers=None):
     """Return `value` with each array replaced by the next of `tensors`, in the same order.
 
-    With `numbers`, also replace each int and float.
+    If `numbers` is given, also replace each int and float by the next of these.
     """
     sort = sort_of(value)
     if sort == _ARRAY:
@@ -126,7 +126,10 @@ def replaced(value, tensors, numbers=None):
 
 
 def _like(value, sort, old, new):
-    """Return a nest like `value` of the items `new`; keep an unchanged container of a user type."""
+    """Return a nest like `value` with the items `new`.
+
+    An unchanged container of a type that is not built in is returned itself.
+    """
     kind = type(value)
     if kind not in _SORTS and all(map(operator.is_, old, new)):
         return value
@@ -165,7 +168,7 @@ class CallArguments:
         """Return the arrays with the caller's NumPy arrays copied: the caller may write to them.
 
         Args:
-            arrays: those of `describe`.
+            arrays: the arrays that `describe` appended.
             places: the indices of the arrays to copy; None for all.
         """
         given = self.leaves()

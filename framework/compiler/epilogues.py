@@ -16,7 +16,7 @@ EPILOGUES = {
 
 
 def fuse_epilogues(graph):
-    """Return the graph with epilogues and prologues fused; unread nodes of prologues remain."""
+    """Return the graph with epilogues and prologues fused; nodes that prologues replace remain."""
     uses = graph.uses()
     return _fuse_prologues(_fuse_epilogues(graph, uses), uses)
 

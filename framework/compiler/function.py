@@ -158,7 +158,7 @@ class Function:
         return self._taped(key, arrays, tape, body, in_python)
 
     def _call_eagerly(self, args, kwargs):
-        """Run the body eagerly, with arrays among the arguments as tensors."""
+        """Run the body eagerly, with arrays among the arguments converted to tensors."""
         self._in_python += 1
         if not all(type(value) in _AS_THEY_ARE for value in (*args, *kwargs.values())):
             args = [with_tensors(value) for value in args]
@@ -303,7 +303,7 @@ _BECOME_TENSORS = (
 
 
 def _as_result(result):
-    """Return the result of the body with numbers, arrays and variables as tensors."""
+    """Return the result of the body with numbers, arrays and variables converted to tensors."""
     if all(type(leaf) is Tensor for leaf in nest.flatten(result)):
         return result
     return nest.map_structure(lambda v: tensor(v) if isinstance(v, _BECOME_TENSORS) else v, result)

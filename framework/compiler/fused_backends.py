@@ -46,7 +46,7 @@ class Namespace(dict):
 
 
 class ScalarNodes:
-    """The scalar nodes that do not depend on sums, as NumPy calls: `prepare` of both backends.
+    """The scalar nodes that do not depend on sums, as NumPy calls; both backends call `prepare`.
 
     `prepare(*scalars)` returns `read`, the scalars that other nodes read, as 0-d arrays. `rest` are
     the other nodes. Objects with equal `key` compute the same.
@@ -305,5 +305,5 @@ _built = WeakValueDictionary()
 
 
 def _chooser(places):
-    """Return a function that takes the items at these indices of a list, as a tuple."""
+    """Return a function that returns the items of a list at these indices, as a tuple."""
     return itemgetter(*places) if len(places) > 1 else lambda pool: (pool[places[0]],)

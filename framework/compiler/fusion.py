@@ -191,7 +191,7 @@ class _FusionPass:
         self._home.update((id(v), group) for s in numbers.nodes for v in s.all_outputs)
 
     def _gather_numbers(self):
-        """Merge remaining scalar groups into another group: no open group depends on another."""
+        """Merge the remaining scalar groups into a group of arrays; open groups are independent."""
         whole = [g for g in self._opened if g.shape]
         for group in [g for g in self._opened if not g.shape]:
             if whole:

@@ -94,7 +94,7 @@ class GuardNode:
 
 
 class _LayerRef:
-    """The layer in whose call a node was traced: a weak reference that keeps its path."""
+    """A weak reference to the layer in whose call a node was traced; keeps the layer's path."""
 
     __slots__ = ("_layer", "_path")
 
@@ -255,7 +255,7 @@ class GraphRecorder(Recorder):
             variable._array = array
 
     def _line(self):
-        """Return the position in user code if these are kept; else note whether there is any."""
+        """Return the position in user code if nodes keep it; else note whether there is any."""
         if self.keeps_lines:
             return user_position(2)
         if self.finds_user_code and not self.runs_user_code:
@@ -382,7 +382,7 @@ class GraphRecorder(Recorder):
 
 
 class _SideRecorder(Recorder):
-    """Replaces a GraphRecorder inside `pause_all`: reading a traced tensor there refuses a plan."""
+    """Replaces a GraphRecorder inside `pause_all`: a traced tensor read there prevents a plan."""
 
     def __init__(self, recording):
         self._recording = recording

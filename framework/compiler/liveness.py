@@ -44,7 +44,7 @@ class Liveness:
         self.last_stop = max(stops, default=-1)  # position of the last node that can end a call
 
     def root(self, value):
-        """Return the id that represents the value's class."""
+        """Return the id that represents the alias class of the value."""
         key = id(value)
         while self._root[key] != key:
             key = self._root[key]

@@ -370,7 +370,7 @@ def _literal(x, dtype):
 
 
 def _in(given, dtype):
-    """Return the source of an operand in the dtype in which the op computes."""
+    """Return the source of an operand converted to the dtype in which the op computes."""
     if not isinstance(given, _LoopValue):
         return _literal(given, dtype) if dtype.kind != "b" else repr(bool(given))
     return given.text if given.dtype == dtype else f"{dtype.name}({given.text})"

@@ -161,12 +161,12 @@ def _reduce_mean(node, operands, out, number):
 
 
 def seen(text, value, shape):
-    """Return the expression of an array in another shape."""
+    """Return the expression of an array reshaped to `shape`."""
     return text if value.shape == shape else f"{text}.reshape({shape})"
 
 
 def spread(node):
-    """Return the shape to which a writer's scalar operands are expanded; None for scalars."""
+    """Return the shape to which a writer's scalar operands are expanded; None to keep them."""
     if node.op.name in SLOW_WITH_NUMBERS:
         return node.all_outputs[0].shape if node.all_outputs[0].size >= _MANY else None
     found = _axes(node)

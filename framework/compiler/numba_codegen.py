@@ -87,7 +87,7 @@ class NumbaCodegen(NumpyCodegen):
         return not any(self.lives.root(v) in self._made for v in node.inputs)
 
     def _follows(self, node):
-        """Return whether a node reads rows of pending results: a thread has its rows in cache."""
+        """Return whether a node reads rows of pending results, which are in the thread's cache."""
         parts = kernel_calls(node)
         if parts is not None:
             rows = [u.thing for u in parts[0].uses if u.along and not u.written]
@@ -154,7 +154,7 @@ class NumbaCodegen(NumpyCodegen):
     # ---- tasks ----
 
     def _place(self, value):
-        """Return the name of a value's array, as a task needs it."""
+        """Return the name of a value's array for a task: aligned and in C order."""
         slot = self._in_buffers.get(id(value))
         if slot is not None:
             name = self.arena.name(slot, value.shape, value.dtype)
@@ -171,7 +171,7 @@ class NumbaCodegen(NumpyCodegen):
         return self._in_place.get(root) or (("class", root) if slot is None else ("slot", slot))
 
     def _access(self, value, unit, written=False, columns=False):
-        """Return an access by work items of `unit` bytes; with None, each chunk touches all."""
+        """Return the MemoryAccess of a value; if `unit` (bytes) is None, each chunk touches all."""
         if not written and id(value) not in self._in_buffers:
             unit = None  # the value may be a view, whose rows are not those of the memory
         return MemoryAccess(self._memory(value), unit, written, columns)
@@ -422,6 +422,6 @@ class NumbaCodegen(NumpyCodegen):
 
 
 def _adds_much(group):
-    """Return whether a group sums the columns of an array that is worth several threads."""
+    """Return whether a group sums the columns of an array large enough for several threads."""
     (node,) = group.nodes
     return is_sum(node) == "leading" and node.inputs[0].nbytes >= _SHARED

@@ -125,7 +125,7 @@ class NumpyCodegen:
         return self._bound(id(variable), short, variable)
 
     def _number(self, number, dtype=None):
-        """Return the expression of a number: beside floats a 0-d array, which is faster."""
+        """Return the expression of a number: for float operands a 0-d array, which is faster."""
         if dtype is not None and dtype.kind == "f" and isinstance(number, (int, float)):
             array = np.asarray(number, dtype)
             key = ("number", array.tobytes(), dtype)
@@ -172,7 +172,7 @@ class NumpyCodegen:
         self._forget(position, node)
 
     def _line(self, text, node=None, note=None):
-        """Add a line that computes, with the layer as a comment."""
+        """Add a line that calls NumPy, with the path of the layer as a comment."""
         self.calls_numpy = True
         layer = getattr(node, "layer", None)
         notes = [n for n in (None if layer is None else layer.path, note) if n]
@@ -417,7 +417,7 @@ class NumpyCodegen:
         return self.arena.name(slot, (value.size,), value.dtype)
 
     def _owned(self, position, node, value):
-        """Return (variable, its old Value) if the value can overwrite that array, else None."""
+        """Return (variable, its old Value) if the value can overwrite its array, else None."""
         targets = [v for v, held in self.graph.assigned if held is value]
         held_elsewhere = any(v is value for v in self.graph.results)
         if len(targets) != 1 or held_elsewhere or position <= self.lives.last_stop:
@@ -488,7 +488,7 @@ class NumpyCodegen:
 
 
 def _with_cells(make, cells, *buffers):
-    """Return the function of `make` with the user's cells as free variables, the fastest access."""
+    """Call `make`; return its function, with the user's closure cells as its free variables."""
     run = make(*buffers)
     names = zip(run.__code__.co_freevars, run.__closure__, strict=True)
     closure = tuple([cells.get(name, own) for name, own in names])

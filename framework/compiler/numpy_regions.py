@@ -18,7 +18,7 @@ def with_parallel_tasks(graph):
 
 
 class _TaskChain:
-    """Tasks that need only the same rows of the results of earlier ones.
+    """Tasks that compute rows from the same rows of earlier results, so one thread can run them.
 
     `numbers`: {id of a result: its index among the outputs of the chain}.
     """
@@ -30,7 +30,7 @@ class _TaskChain:
         """Append a task.
 
         Args:
-            places: {index of an argument: the result of this chain that it is}.
+            places: {index of an argument: the earlier result of the chain that it receives}.
         """
         self.tasks.append(task)
         self.places.append(places)

@@ -142,7 +142,7 @@ class ProductTasks:
         return self._uses.get(id(value)) == 1 and id(value) in self._reader
 
     def _epilogue_nodes(self, task, node):
-        """Return the nodes that become part of the epilogue, given a reader of the result."""
+        """Return the nodes that join the epilogue; `node` reads the result so far."""
         if type(node) is not OpNode or id(node) in self.absorbed:
             return []
         now, made = task.output, node.outputs[0]
@@ -162,7 +162,7 @@ class ProductTasks:
         return [node]
 
     def _nodes_from_product(self, task, value):
-        """Return the nodes from a second product of equal size to `value`: reshapes only."""
+        """Return a second product of equal shape and the reshapes that lead from it to `value`."""
         nodes = []
         while self._is_alone(value):
             node = self._maker.get(id(value))

@@ -116,7 +116,12 @@ class ParallelRegion:
         return lambda *arrays: _RegionCall(self, addresses, arrays, do)
 
     def lists(self, addresses):
-        """Return the numbers of all tasks, {array: indices of its address}, [(code, index)]."""
+        """Return the numbers of all tasks and where addresses are among them.
+
+        Returns:
+            The numbers; {name of an array: the indices of its address}; for each task (address of
+            its machine code, index of its first number).
+        """
         numbers, places, tasks = [], {}, []
         for task, address in zip(self.tasks, addresses, strict=True):
             tasks.append((address, len(numbers)))

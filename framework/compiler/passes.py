@@ -51,7 +51,7 @@ def _raising_nodes_first(graph, nodes):
 
 
 def _sum_without_reshape(node):
-    """Return a full sum or mean of a reshape as one of the original array; None for others."""
+    """Return a node that sums or averages an array without its reshape; None for other nodes."""
     if type(node) is not OpNode or node.op.name not in ("reduce_sum", "reduce_mean"):
         return None
     ((x,), (made,)), seen = (node.inputs, node.outputs), node.inputs[0]

@@ -249,7 +249,7 @@ class Plan:
             free.append(entry)
 
     def _another(self):
-        """Return (list, function, warns, entry) for an empty list: use a new arena, or wait."""
+        """Return (list, function, warns, entry) if the list is empty: take a new arena, or wait."""
         free, run, warns, form = self._now
         if run is None:
             return free, None, warns, _new_run(form)

@@ -160,7 +160,7 @@ class PlanCache:
         return run.result, trace
 
     def held(self, key):
-        """Return the traces and entries of a key whose Python state is the current one."""
+        """Return the traces and CachedPlans of a key whose Python state is the current one."""
         traces = (*self.plans.get(key, ()), *self.seen.get(key, ()))
         return [trace for trace in traces if trace.holds()]
 
@@ -200,7 +200,7 @@ class PlanCache:
         distinguishes them, the cause is unknown, and the function runs eagerly from then on.
 
         Args:
-            held: the traces and entries of this key with the Python state of this call.
+            held: the traces and CachedPlans of this key with the Python state of this call.
         """
         if run.recording.runs_user_code:
             self.user_code[key] = True
@@ -227,8 +227,8 @@ class PlanCache:
     def _twin(self, key, trace, held, seen):
         """Return an earlier trace that is equal, or None.
 
-        Return _PLANNED if a plan is equal, one of whose guards has failed meanwhile. Refuse the key
-        if traces other than first ones differ and no guard distinguishes them.
+        Return _PLANNED if the graph of a plan is equal: it did not run because a guard failed.
+        Refuse the key if traces that are not first ones differ and no guard distinguishes them.
         """
         twin = None
         for other in held:
@@ -361,7 +361,7 @@ class PlanCache:
 
 
 class Audit:
-    """An eager call instead of a plan's, to check that the plan is still valid.
+    """An eager call that replaces a call of a plan, to check that the plan is still valid.
 
     Args:
         plan_cache: the `PlanCache`.

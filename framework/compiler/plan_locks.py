@@ -28,7 +28,7 @@ class PlanLocks:
     """Several locks, acquired together.
 
     Args:
-        each: their lists.
+        each: the list `free` of each lock.
         locks: the locks, kept alive by this object.
     """
 

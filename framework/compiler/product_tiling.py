@@ -20,7 +20,7 @@ _LEAST = 1 << 20
 
 
 class TiledProduct:
-    """Node of a matrix product and the fusion group that is its only reader.
+    """A node for a matrix product and the fusion group that is its only reader.
 
     `inputs` are the inputs of both, without the product itself.
     """

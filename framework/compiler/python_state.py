@@ -53,7 +53,7 @@ class Guard:
 
     @property
     def key(self):
-        """Identifies the read."""
+        """A key that identifies the read."""
         root = self.root() if self.kind == LOCAL else self.root
         return id(root), self.name, self.steps
 
@@ -134,7 +134,7 @@ _FAILURES = (AttributeError, IndexError, KeyError, NameError, TypeError, ValueEr
 def _fails(guard, bind, now, cell):
     """Return an expression that is true if a guard fails; its identifiers are from bytecode.
 
-    It can assign to the name `now`.
+    Where it needs a variable, it assigns to the name `now`.
     """
     root, name = guard.root, guard.name
     if guard.kind == GLOBAL:

@@ -29,7 +29,7 @@ class ArrayUse(NamedTuple):
     """How a kernel uses an array.
 
     thing: a Value, a ScratchBuffer, or an array that exists before a call.
-    along: whether a work item touches only its own part of it.
+    along: whether a work item touches only its own part of the array.
     """
 
     thing: object
@@ -85,7 +85,10 @@ def _norm(node):
 
 
 def _norm_back(node):
-    """Return the kernels of its gradient: partial sums over rows, then the gradients of vectors."""
+    """Return the kernels of the gradient of a normalization.
+
+    The first adds partial sums over rows, the others add these to the gradients of the vectors.
+    """
     g, x, vector, *of_rows = node.args
     found = _size_of_rows(node, vector)
     if found is None:

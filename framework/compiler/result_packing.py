@@ -82,7 +82,7 @@ def _tensors(arrays):
 
 
 def _with_repeats(firsts, arrays):
-    """Return a tensor for each array; equal indices share one tensor."""
+    """Return a tensor for each index of an array in `firsts`; equal indices share one tensor."""
     found = _tensors(arrays)
     return [found[place] for place in firsts]
 

@@ -27,7 +27,7 @@ class SymbolicPlans:
         self._plan_cache = plan_cache
 
     def __call__(self, key, arrays, numbers, body):
-        """Call as `PlanCache`; `numbers` are the pairs of `describe`."""
+        """Return the result of a call, like PlanCache; `numbers` are the pairs of `describe`."""
         plan_cache = self._plan_cache
         values = [number for _, number in numbers]
         general = list(key)
@@ -125,7 +125,12 @@ class SymbolicPlans:
         return run.result
 
     def _settle(self, general, attempts, plain=None, candidate=None):
-        """Add a plain trace as (numbers, trace), or a function that returns a candidate."""
+        """Add a trace; make a plan if a plain and a symbolic trace are equal.
+
+        Args:
+            plain: (numbers, trace) of a trace with plain numbers, or None.
+            candidate: a function that returns a `_Candidate`; used if `plain` is None.
+        """
         plan_cache = self._plan_cache
         try:
             with plan_cache.lock:

@@ -49,7 +49,7 @@ class TapePlans:
         self._plan_cache = plan_cache
 
     def __call__(self, key, arrays, tape, body, in_python):
-        """Call as `PlanCache`.
+        """Return the result of a call, like `PlanCache`, and record the call on the tape.
 
         Args:
             tape: the open tape.
@@ -136,7 +136,7 @@ class TapePlans:
 
 
 def _copy(given, array):
-    """Return a tensor for the body: the same tensor for tapes, but another Python object."""
+    """Return a tensor of the array with the serial of `given`: tapes take them for one tensor."""
     tensor = Tensor(array)
     if type(given) is Tensor:
         if given.serial is None:
@@ -397,7 +397,7 @@ class TapePlan:
 
 
 class _PlanCall:
-    """Attribute of the record: the plan and the saved arrays of one call."""
+    """The attribute of a plan's record on the tape: the plan and the arrays that a call saved."""
 
     __slots__ = ("given", "plan")
 
@@ -406,7 +406,7 @@ class _PlanCall:
 
 
 class _PlanOp(Op):
-    """The op of the record on the tape."""
+    """The op of a plan's record on the tape."""
 
     __slots__ = ()
     takes_none = True

@@ -107,7 +107,7 @@ def _pool(source, workers, processes):
 
 
 class _Process:
-    source = None  # in a worker process: the process's copy of the dataset
+    source = None  # set in each worker process to its copy of the dataset
 
 
 def _set_source(source):

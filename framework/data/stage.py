@@ -25,7 +25,7 @@ class Stage:
     indexed = False
     calls_python = False  # whether this stage runs the user's Python code
     epoch = None  # the number of iterations begun, if their order depends on it
-    parent: Any = None  # the first of its parents
+    parent: Any = None  # the first of `parents`; None for a source
 
     def __init__(self, *parents):
         self.parents = parents
@@ -54,7 +54,7 @@ class Stage:
         return self.parent.iterate()
 
     def passes(self):
-        """Return an iterator over Rows whose batches may cross; None if there are only elements."""
+        """Return an iterator over Rows, which batches may span; None if there are only elements."""
         return iter([self.rows()]) if self.indexed else None
 
 

@@ -16,7 +16,7 @@ from framework.core.variable import CoreVariable
 
 
 def array_in(value, name):
-    """Return `value` as an array, without a copy if it is one; `name` is for the DTypeError."""
+    """Return `value` as an array, without a copy if it is one; errors begin with `name`."""
     if isinstance(value, (Tensor, CoreVariable)):
         return value.array
     if not hasattr(value, "__array__"):

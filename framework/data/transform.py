@@ -41,7 +41,7 @@ class Map(Stage):
 
 
 def _with_unknown_batch_size(spec, argument, argument_spec):
-    """Return `spec` with its first size unknown where it equals an unknown size of the argument."""
+    """Return `spec` with first sizes None where they equal the argument's unknown batch size."""
     pairs = zip(nest.flatten(argument), nest.flatten(argument_spec))
     sizes = {t.shape[0] for t, s in pairs if getattr(s, "shape", None) and s.shape[0] is None}
     return nest.map_structure(
@@ -165,7 +165,8 @@ def _stack(arrays):
 class PaddedBatch(Batch):
     """Elements of different sizes, each padded at its ends to a common shape, and stacked.
 
-    `shapes` and `values` are nests like an element; None means the largest size of a batch, and 0.
+    `shapes` and `values` are nests like an element. None in `shapes` is the largest size in the
+    batch; None in `values` is 0.
     """
 
     def __init__(self, parent, size, shapes, values, drop_remainder):

@@ -17,10 +17,10 @@ def folders():
 
 
 def find(path, what):
-    """Return `path` if absolute, otherwise its place in the first of `folders()` that has it.
+    """Return the file at `path`, searched for in `folders()` unless the path is absolute.
 
     Raises:
-        MissingFileError: no folder has it; the message says where to put which file.
+        MissingFileError: there is no such file; the message says where to put it.
     """
     path = Path(path).expanduser()
     places = [path] if path.is_absolute() else [folder / path for folder in folders()]
