@@ -1,4 +1,4 @@
-"""`python -m framework`: compile the kernels ahead, or show what the machine offers."""
+"""`python -m framework`: compile the kernels in advance, or describe the machine."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from framework.kernels.report import show_config
 
 
 def main(arguments=None):
-    """Run a command; the exit status."""
+    """Run a command and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m framework", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("config", help="print libraries, threads, and how fast they are here")
@@ -24,9 +24,9 @@ def main(arguments=None):
 
 
 def warmup():
-    """Compile what the library has; a program that comes after it loads this from disk.
+    """Compile the library's Numba kernels; later programs load them from disk.
 
-    The loops of a model's plans are known, and compiled, in its first run on a machine.
+    The loop kernels of a model are generated and compiled when it first runs on a machine.
     """
     if reason := tier.numba_missing():
         print(f"Numba cannot be used ({reason}): pip install 'framework[fast]'")

@@ -41,7 +41,7 @@ def relu(
     Args:
         negative_slope: the slope below `threshold`.
         max_value: the largest result; None: no limit.
-        threshold: up to which the result is `negative_slope * (x - threshold)`.
+        threshold: for x below it, the result is `negative_slope * (x - threshold)`.
 
     >>> import framework as tf
     >>> relu(tf.constant([-1.0, 2.0])).numpy()

@@ -1,4 +1,4 @@
-"""Settings of the whole program: compilation, threads, the form of convolutions; devices.
+"""Settings of the whole program: compilation, threads, devices, the algorithm of convolutions.
 
 Example:
     >>> from framework import config

@@ -35,7 +35,7 @@ def _scaled(w, axis, desired):
 
 @constraints.add()
 class MaxNorm(Constraint):
-    """Norms over `axis` of at most `max_value`.
+    """Scales the weight so that norms over `axis` are at most `max_value`.
 
     Args:
         max_value: a number.
@@ -56,7 +56,7 @@ class MaxNorm(Constraint):
 
 @constraints.add()
 class NonNeg(Constraint):
-    """No negative elements."""
+    """Sets negative elements of the weight to 0."""
 
     def __call__(self, w: Any) -> Any:
         return e.maximum(tensor(w), 0)
@@ -64,7 +64,7 @@ class NonNeg(Constraint):
 
 @constraints.add()
 class UnitNorm(Constraint):
-    """Norms over `axis` of 1."""
+    """Scales the weight so that norms over `axis` are 1."""
 
     axis: object = 0
 
@@ -74,7 +74,7 @@ class UnitNorm(Constraint):
 
 @constraints.add()
 class MinMaxNorm(Constraint):
-    """Norms over `axis` moved towards [min_value, max_value] by the fraction `rate`."""
+    """Moves norms over `axis` towards [min_value, max_value] by the fraction `rate`."""
 
     min_value: float = 0.0
     max_value: float = 1.0

@@ -1,4 +1,4 @@
-"""tf.debugging: assertions about values, shapes and dtypes, and how to see what a tape does."""
+"""tf.debugging: assertions about values, shapes and dtypes, and tools to inspect a tape."""
 
 from framework.core.lazy import attach_stub
 

@@ -198,7 +198,7 @@ class VarianceScaling(RandomInitializer):
 
 
 def compute_fans(shape, input_axes=None, output_axes=None):
-    """Return (fan-in, fan-out): the inputs of one output and the outputs of one input.
+    """Return (fan-in, fan-out): how many inputs an output has, and how many outputs an input has.
 
     >>> compute_fans((3, 3, 4, 8)), compute_fans((5,))
     ((36, 72), (5, 5))

@@ -1,4 +1,4 @@
-"""keras.backend: what computes, in which default dtypes."""
+"""keras.backend: the backend, and the default dtypes."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.callbacks: what fit calls at the ends of batches and epochs."""
+"""keras.callbacks: objects that `fit` calls at the start and end of batches and epochs."""
 
 from framework.core.lazy import attach_stub
 

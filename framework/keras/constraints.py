@@ -1,4 +1,4 @@
-"""keras.constraints: what weights are made to obey after each update."""
+"""keras.constraints: functions applied to weights after each update."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.datasets: data sets to learn with, each a module with `load_data`."""
+"""keras.datasets: small datasets, each a module with `load_data`."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.dtype_policies: what a layer computes in and what its weights are."""
+"""keras.dtype_policies: the dtypes of a layer's computations and weights."""
 
 from framework.core.lazy import attach_stub
 

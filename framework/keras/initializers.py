@@ -1,4 +1,4 @@
-"""keras.initializers: the first values of weights."""
+"""keras.initializers: initial values of weights."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.random: draws from the global generator or a SeedGenerator; with an int always the same."""
+"""keras.random: random numbers from the global generator, a SeedGenerator or an int seed."""
 
 from framework.core.lazy import attach_stub
 

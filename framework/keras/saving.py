@@ -1,4 +1,4 @@
-"""keras.saving: files of models and weights, and names for objects in them."""
+"""keras.saving: saving models and weights to files, and registering classes for them."""
 
 from framework.core.lazy import attach_stub
 

@@ -154,8 +154,8 @@ _SHORTCUTS = (-1, 0, 0.5, 1, 2)  # NumPy computes these powers by products and r
 
 
 def _power(a, b):
-    """Return a ** b; for two scalars by the C library's pow, as in compiled loops, in a fifth of
-    the time. NumPy scalars and 0-d arrays have the same results."""
+    """Return a ** b. For two scalars the C library's pow takes a fifth of the time of NumPy's, and
+    compiled loops use it, too. NumPy scalars and 0-d arrays have the same results."""
     if type(b) in (int, float):
         if b in _SHORTCUTS or getattr(a, "ndim", 1) or a.dtype.char not in "fd":
             return (np.asarray(a) if isinstance(a, np.generic) else a) ** b
@@ -166,7 +166,7 @@ def _power(a, b):
 
 
 def _power_vjp_b(g, y, a):
-    """d a**b / db = y log a; 0 where a <= 0, for complex numbers where a is 0."""
+    """Return g y log(a), or 0 where a <= 0 (for complex numbers: where a is 0)."""
     if type(a) in (int, float):
         return g * y * math.log(a) if a > 0 else zero(g)
     if type(a) is complex:

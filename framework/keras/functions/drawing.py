@@ -38,12 +38,12 @@ def uniform(
     shape: ShapeLike, minval: TensorLike = 0.0, maxval: TensorLike = 1.0, dtype: DTypeLike = None,
     seed: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Numbers from `minval` to below `maxval`, all equally likely.
+    """Draw uniformly distributed numbers from `minval` to below `maxval`.
 
     Args:
-        shape: of the result.
+        shape: the shape of the result.
         minval, maxval: numbers.
-        dtype: floatx where None.
+        dtype: by default floatx.
         seed: an int for the same numbers at each call, a SeedGenerator, or None.
 
     >>> from framework import keras
@@ -59,7 +59,7 @@ def normal(
     shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = None,
     seed: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Normally distributed numbers."""
+    """Draw normally distributed numbers."""
     return _drawn("normal", shape, dtype, seed, float(mean), float(stddev))
 
 
@@ -68,7 +68,7 @@ def truncated_normal(
     shape: ShapeLike, mean: TensorLike = 0.0, stddev: TensorLike = 1.0, dtype: DTypeLike = None,
     seed: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Normal numbers; what lies beyond two standard deviations is drawn again."""
+    """Draw normal numbers within two standard deviations of the mean."""
     return _drawn("truncated_normal", shape, dtype, seed, float(mean), float(stddev))
 
 
@@ -77,7 +77,7 @@ def randint(
     shape: ShapeLike, minval: TensorLike, maxval: TensorLike, dtype: DTypeLike = "int32",
     seed: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Integers from `minval` to below `maxval`, all equally likely."""
+    """Draw uniformly distributed integers from `minval` to below `maxval`."""
     if not dtypes.as_dtype(dtype).is_integer:
         raise InvalidArgumentError(f"randint: `dtype` must be an integer one, got {dtype!r}.")
     return _drawn("integers", shape, dtype, seed, int(minval), int(maxval))
@@ -87,7 +87,7 @@ def randint(
 def categorical(
     logits: TensorLike, num_samples: Any, dtype: DTypeLike = "int32", seed: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Class numbers drawn with probabilities softmax(`logits`), `num_samples` for each row."""
+    """Draw classes with the probabilities softmax(`logits`), `num_samples` for each row."""
     return drawn_classes(_source(seed), floating(logits), num_samples, dtype, "categorical")
 
 
@@ -95,13 +95,13 @@ def categorical(
 def dropout(
     inputs: TensorLike, rate: Any, noise_shape: ShapeLike = None, seed: Any = None
 ) -> Tensor:
-    """Each element 0 with probability `rate`, otherwise divided by 1 - `rate`."""
+    """Set each element to 0 with probability `rate`; divide the others by 1 - `rate`."""
     return dropped(_source(seed), floating(inputs), rate, noise_shape)
 
 
 @always
 def shuffle(x: TensorLike, axis: Axis = 0, seed: Any = None) -> Tensor:
-    """The slices of `x` along `axis` in a random order."""
+    """Shuffle the slices of `x` along `axis`."""
     x = tensor(x)
     axis = one_axis(axis, x.ndim, "shuffle")
     keys = random.draw(_source(seed), "uniform", (x.shape[axis],), dtypes.float64)

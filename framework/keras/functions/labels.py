@@ -1,4 +1,4 @@
-"""Functions of keras.utils: seeds, labels, and the parts of a batch."""
+"""Functions of keras.utils: seeds, labels, and (x, y, sample_weight) of a batch."""
 
 import random as python_random
 from typing import Any
@@ -21,14 +21,14 @@ def set_random_seed(seed: Any) -> None:
 
 
 def to_categorical(x: TensorLike, num_classes: TensorLike = None) -> Any:
-    """Class numbers as rows of 0 and 1.
+    """Convert integer classes to one-hot rows.
 
     Args:
         x: integers from 0 to num_classes - 1; a last axis of size 1 is dropped.
-        num_classes: the largest class number plus 1 where None.
+        num_classes: by default the largest class plus 1.
 
     Returns:
-        A NumPy array of float64; a float32 tensor where `x` is a tensor.
+        A NumPy array of float64, or a float32 tensor if `x` is a tensor.
 
     >>> to_categorical([0, 2])
     array([[1., 0., 0.],
@@ -50,21 +50,21 @@ def to_categorical(x: TensorLike, num_classes: TensorLike = None) -> Any:
 
 
 def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2) -> Any:
-    """The array divided by its norms of `order` along `axis`; rows of zeros stay."""
+    """Divide an array by its norms of `order` along `axis`; rows of zeros stay zeros."""
     norms = np.atleast_1d(np.linalg.norm(np.asarray(x), order, axis))
     norms[norms == 0] = 1
     return np.asarray(x) / np.expand_dims(norms, axis)
 
 
 def pack_x_y_sample_weight(x: TensorLike, y: TensorLike = None, sample_weight: Any = None) -> Any:
-    """(x,), (x, y) or (x, y, sample_weight), or x itself where it is alone and no tuple or list."""
+    """Return the tuple of the arguments given; a single x that is no list or tuple, unchanged."""
     if y is None:
         return (x,) if isinstance(x, (tuple, list)) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 
 def unpack_x_y_sample_weight(data: TensorLike) -> Any:
-    """(x, y, sample_weight) of what a Dataset or generator gave, None for what is missing."""
+    """Return (x, y, sample_weight) of a batch, with None for missing entries."""
     if isinstance(data, list):
         data = tuple(data)
     if not isinstance(data, tuple):

@@ -1,4 +1,4 @@
-"""Functions of keras.backend and keras.config that Keras applies to the whole program."""
+"""Functions of keras.backend and keras.config, which concern the whole program."""
 
 from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.auto_names import forget_names
@@ -7,17 +7,17 @@ from framework.core.symbolic import KerasTensor
 
 
 def backend() -> str:
-    """ "framework": there is one."""
+    """Return "framework", the name of the only backend."""
     return "framework"
 
 
 def image_data_format() -> str:
-    """ "channels_last": colours along the last axis."""
+    """Return "channels_last": by default the channels are the last axis."""
     return "channels_last"
 
 
 def standardize_dtype(dtype: DTypeLike) -> DType:
-    """The dtype for a name, Python type, NumPy dtype or None (floatx).
+    """Return the DType for a name, Python type or NumPy dtype; None means floatx.
 
     >>> standardize_dtype(float), standardize_dtype("int64")
     (tf.float32, tf.int64)
@@ -26,33 +26,33 @@ def standardize_dtype(dtype: DTypeLike) -> DType:
 
 
 def is_float_dtype(dtype: DTypeLike) -> bool:
-    """Whether it is a floating dtype."""
+    """Return whether `dtype` is a floating dtype."""
     return standardize_dtype(dtype).is_floating
 
 
 def is_int_dtype(dtype: DTypeLike) -> bool:
-    """Whether it is an integer dtype."""
+    """Return whether `dtype` is an integer dtype."""
     return standardize_dtype(dtype).is_integer
 
 
 def is_keras_tensor(x: TensorLike) -> bool:
-    """Whether `x` is a KerasTensor: a shape and a dtype without values."""
+    """Return whether `x` is a KerasTensor: a shape and a dtype without values."""
     return isinstance(x, KerasTensor)
 
 
 def clear_session(free_memory: bool = True) -> None:
-    """Number unnamed layers, losses and metrics from 1 again. Nothing else is kept globally."""
+    """Restart the numbers in names of unnamed layers, losses and metrics."""
     forget_names()
 
 
 def enable_traceback_filtering() -> None:
-    """Does nothing: no frame of a traceback is ever hidden here."""
+    """Do nothing: tracebacks always show all frames."""
 
 
 def disable_traceback_filtering() -> None:
-    """Does nothing: no frame of a traceback is ever hidden here."""
+    """Do nothing: tracebacks always show all frames."""
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """False: no frame of a traceback is ever hidden here."""
+    """Return False: tracebacks always show all frames."""
     return False

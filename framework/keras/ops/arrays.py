@@ -1,4 +1,4 @@
-"""keras.ops that make, reshape, join and index tensors."""
+"""Functions of keras.ops that create, reshape, join and index tensors."""
 
 from itertools import pairwise
 from typing import Any
@@ -48,23 +48,23 @@ def array(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
 
 
 def convert_to_numpy(x: TensorLike) -> Any:
-    """The values as a NumPy array."""
+    """Return the values as a NumPy array."""
     if isinstance(x, (list, tuple)):
         return np.array([convert_to_numpy(v) for v in x])
     return np.array(tensor(x))
 
 
 def is_tensor(x: TensorLike) -> bool:
-    """Whether `x` is a tensor; a variable is none."""
+    """Return whether `x` is a tensor; a variable is not."""
     return isinstance(x, Tensor)
 
 
 def shape(x: TensorLike) -> tuple[Any, ...]:
-    """The shape as a tuple of ints.
+    """Return the shape as a tuple of ints.
 
-    An unknown size of a KerasTensor is a number that is known when the model runs: it has
-    arithmetic and comparisons and is taken wherever a size is. (Keras has None there, of which
-    nothing can be computed; `x.shape` has it here too.)
+    An unknown size of a KerasTensor is a symbolic number, whose value is known when the model
+    runs. It supports arithmetic and comparisons, and functions take it as a size. (In Keras such
+    a size is None, as it is in `x.shape` here.)
 
     >>> from framework import keras
     >>> x = keras.Input((4, 6))
@@ -80,27 +80,27 @@ def shape(x: TensorLike) -> tuple[Any, ...]:
 
 
 def size(x: TensorLike) -> Tensor:
-    """The number of elements."""
+    """Return the number of elements."""
     return strict.size(x)
 
 
 def ndim(x: TensorLike) -> int:
-    """The number of axes."""
+    """Return the number of axes."""
     return len(shape(x))
 
 
 def dtype(x: TensorLike) -> DType:
-    """The dtype's name."""
+    """Return the name of the dtype."""
     return (x if hasattr(x, "dtype") else tensor(x)).dtype
 
 
 def copy(x: TensorLike) -> Tensor:
-    """A new tensor of the same values."""
+    """Return a new tensor with the same values."""
     return elementwise.identity(tensor(x))
 
 
 def stop_gradient(variable: Any) -> Tensor:
-    """The same values, through which no gradient passes."""
+    """Return the same values; no gradient passes through them."""
     return custom_gradients.stop_gradient(variable)
 
 
@@ -112,22 +112,22 @@ def _default(dtype):
 
 
 def zeros(shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
-    """A tensor of zeros, floatx where no dtype is given."""
+    """Return a tensor of zeros, by default of the dtype floatx."""
     return creation.zeros(shape, _default(dtype))
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
-    """A tensor of ones, floatx where no dtype is given."""
+    """Return a tensor of ones, by default of the dtype floatx."""
     return creation.ones(shape, _default(dtype))
 
 
 def empty(shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
-    """A tensor of zeros, as nothing here is left unset."""
+    """Return a tensor of zeros: no element is left uninitialized."""
     return zeros(shape, dtype)
 
 
 def full(shape: ShapeLike, fill_value: Any, dtype: DTypeLike = None) -> Tensor:
-    """A tensor of `fill_value`, which broadcasts."""
+    """Return a tensor filled with `fill_value`, which broadcasts."""
     return strict.broadcast_to(as_dtype(fill_value, _default(dtype)), shape)
 
 
@@ -137,7 +137,7 @@ def zeros_like(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
 
 
 def ones_like(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
-    """Ones of the shape and dtype of `x`."""
+    """Return ones in the shape and dtype of `x`."""
     return creation.ones_like(x, dtype)
 
 
@@ -147,7 +147,7 @@ def empty_like(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
 
 
 def full_like(x: TensorLike, fill_value: Any, dtype: DTypeLike = None) -> Tensor:
-    """`fill_value` in the shape and dtype of `x`."""
+    """Return `fill_value` in the shape and dtype of `x`."""
     x = tensor(x)
     value = as_dtype(fill_value, x.dtype if dtype is None else dtype)
     return value + creation.zeros_like(x, value.dtype)
@@ -157,7 +157,7 @@ def full_like(x: TensorLike, fill_value: Any, dtype: DTypeLike = None) -> Tensor
 def arange(
     start: TensorLike, stop: TensorLike = None, step: Any = None, dtype: DTypeLike = None,
 ) -> Tensor:  # fmt: skip
-    """The numbers from `start` (0 where only one is given) to below `stop`, `step` apart."""
+    """Return the numbers from `start` to below `stop` in steps; a single argument is `stop`."""
     start, stop, step = [v._read() if isinstance(v, WeakNumber) else v for v in (start, stop, step)]
     given = [v for v in (start, stop, step) if v is not None]
     kind = dtypes.result_type(*(getattr(v, "dtype", type(v)) for v in given))
@@ -175,7 +175,7 @@ def linspace(
     start: TensorLike, stop: TensorLike, num: Any = 50, endpoint: bool = True,
     retstep: bool = False, dtype: DTypeLike = None, axis: Axis = 0,
 ) -> Any:  # fmt: skip
-    """`num` numbers from `start` to `stop`, evenly apart; `stop` itself only with `endpoint`."""
+    """Return `num` evenly spaced numbers from `start` to `stop`, included if `endpoint`."""
     num = int(num)
     start, stop = (floating(v) for v in promote(start, stop))
     step = (stop - start) / max(num - 1 if endpoint else num, 1)
@@ -186,37 +186,37 @@ def linspace(
 
 @operation
 def eye(N: Any, M: Any = None, k: TensorLike = 0, dtype: DTypeLike = None) -> Tensor:
-    """A matrix with ones on the diagonal `k`."""
+    """Return a matrix with ones on the diagonal `k`."""
     return Tensor(np.eye(N, M, k, _default(dtype).np))
 
 
 def identity(n: Any, dtype: DTypeLike = None) -> Tensor:
-    """The identity matrix."""
+    """Return the identity matrix."""
     return eye(n, dtype=dtype)
 
 
 @operation
 def tri(N: Any, M: Any = None, k: TensorLike = 0, dtype: DTypeLike = None) -> Tensor:
-    """A matrix with ones on and below the diagonal `k`."""
+    """Return a matrix with ones on and below the diagonal `k`."""
     return Tensor(np.tri(N, M, k, _default(dtype).np))
 
 
 @operation
 def tril(x: TensorLike, k: TensorLike = 0) -> Tensor:
-    """The elements on and below the diagonal `k`, 0 elsewhere."""
+    """Return the elements on and below the diagonal `k`, and 0 elsewhere."""
     x = tensor(x)
     return elementwise.select(np.tri(*x.shape[-2:], k, bool), x, np.zeros((), x.dtype.np))
 
 
 @operation
 def triu(x: TensorLike, k: TensorLike = 0) -> Tensor:
-    """The elements on and above the diagonal `k`, 0 elsewhere."""
+    """Return the elements on and above the diagonal `k`, and 0 elsewhere."""
     x = tensor(x)
     return elementwise.select(np.tri(*x.shape[-2:], k - 1, bool), np.zeros((), x.dtype.np), x)
 
 
 def meshgrid(*x: Any, indexing: Any = "xy") -> list[Tensor]:
-    """Grids of coordinates: for n vectors, n tensors of rank n."""
+    """Return grids of coordinates: for n vectors, n tensors of rank n."""
     return strict.meshgrid(*x, indexing=indexing)
 
 
@@ -224,7 +224,7 @@ def one_hot(
     x: TensorLike, num_classes: TensorLike, axis: Axis = -1, dtype: DTypeLike = None,
     sparse: bool = False,
 ) -> Tensor:  # fmt: skip
-    """1 at each index along a new axis of length `num_classes`, 0 elsewhere."""
+    """Return 1 at each index along a new axis of size `num_classes`, and 0 elsewhere."""
     x = tensor(x)
     x = x if x.dtype.is_integer else as_dtype(x, "int32")
     return creation.one_hot(x, num_classes, axis=axis, dtype=_default(dtype))
@@ -234,7 +234,7 @@ def one_hot(
 
 
 def reshape(x: TensorLike, newshape: Any) -> Tensor:
-    """The same elements in another shape; one size may be -1."""
+    """Reshape a tensor; one size may be -1."""
     x = tensor(x)
     if isinstance(x, KerasTensor) and isinstance(newshape, (list, tuple)) and None in newshape:
         return ops.reshape(x, shape=ints(newshape))
@@ -242,17 +242,17 @@ def reshape(x: TensorLike, newshape: Any) -> Tensor:
 
 
 def ravel(x: TensorLike) -> Tensor:
-    """All elements in one axis."""
+    """Flatten a tensor to one axis."""
     return ops.reshape(tensor(x), shape=(-1,))
 
 
 def transpose(x: TensorLike, axes: Axis = None) -> Tensor:
-    """The axes in the order `axes`; reversed where None."""
+    """Permute the axes to the order `axes`, by default reversed."""
     return strict.transpose(x, axes)
 
 
 def swapaxes(x: TensorLike, axis1: Any, axis2: Any) -> Tensor:
-    """Two axes exchanged."""
+    """Exchange two axes."""
     x = tensor(x)
     order = list(range(x.ndim))
     i, j = (one_axis(a, x.ndim, "swapaxes") for a in (axis1, axis2))
@@ -261,7 +261,7 @@ def swapaxes(x: TensorLike, axis1: Any, axis2: Any) -> Tensor:
 
 
 def moveaxis(x: TensorLike, source: TensorLike, destination: Any) -> Tensor:
-    """The axes in `source` moved to `destination`; the others keep their order."""
+    """Move the axes in `source` to `destination`; the others keep their order."""
     x = tensor(x)
     source = [one_axis(a, x.ndim, "moveaxis") for a in ints(source)]
     destination = [one_axis(a, x.ndim, "moveaxis") for a in ints(destination)]
@@ -272,18 +272,18 @@ def moveaxis(x: TensorLike, source: TensorLike, destination: Any) -> Tensor:
 
 
 def expand_dims(x: TensorLike, axis: Axis) -> Tensor:
-    """Axes of size 1 put in at `axis`, an int or several."""
+    """Insert axes of size 1 at `axis`, an int or several."""
     x, axes = tensor(x), ints(axis)
     return ops.expand_axes(x, all_axes(axes, x.ndim + len(axes), "expand_dims"))
 
 
 def squeeze(x: TensorLike, axis: Axis = None) -> Tensor:
-    """Without its axes of size 1, or without those in `axis`."""
+    """Remove all axes of size 1, or those in `axis`."""
     return strict.squeeze(x, axis)
 
 
 def broadcast_to(x: TensorLike, shape: ShapeLike) -> Tensor:
-    """`x` repeated until it has `shape`."""
+    """Broadcast `x` to `shape`."""
     return strict.broadcast_to(x, shape)
 
 
@@ -291,36 +291,36 @@ def broadcast_to(x: TensorLike, shape: ShapeLike) -> Tensor:
 
 
 def concatenate(xs: TensorLike, axis: Axis = 0) -> Tensor:
-    """The tensors joined along an axis they have."""
+    """Join tensors along an existing axis."""
     return strict.concat(list(promote(*xs)), axis)
 
 
 def stack(x: TensorLike, axis: Axis = 0) -> Tensor:
-    """The tensors, of one shape, joined along a new axis."""
+    """Join tensors of one shape along a new axis."""
     return strict.stack(list(promote(*x)), axis)
 
 
 def append(x1: TensorLike, x2: TensorLike, axis: Axis = None) -> Tensor:
-    """x2 after x1 along `axis`; both flattened first where None."""
+    """Append x2 to x1 along `axis`; None flattens both first."""
     if axis is None:
         return concatenate([ravel(x1), ravel(x2)])
     return concatenate([x1, x2], axis)
 
 
 def hstack(xs: TensorLike) -> Tensor:
-    """The tensors joined along axis 1, vectors along axis 0."""
+    """Join tensors along axis 1, and vectors along axis 0."""
     xs = [t if t.ndim else ravel(t) for t in map(tensor, xs)]
     return concatenate(xs, 0 if xs[0].ndim == 1 else 1)
 
 
 def vstack(xs: TensorLike) -> Tensor:
-    """The tensors, vectors as rows, joined along axis 0."""
+    """Join tensors along axis 0; vectors become rows."""
     return concatenate([t if t.ndim > 1 else reshape(t, (1, -1)) for t in map(tensor, xs)], 0)
 
 
 @operation
 def split(x: TensorLike, indices_or_sections: Any, axis: Axis = 0) -> list[Tensor]:
-    """`x` cut along `axis` into equal parts, or at the positions given."""
+    """Split `x` along `axis` into equal parts, or at the given positions."""
     x = tensor(x)
     if np.ndim(indices_or_sections) == 0:
         return strict.split(x, int(indices_or_sections), axis)
@@ -330,7 +330,7 @@ def split(x: TensorLike, indices_or_sections: Any, axis: Axis = 0) -> list[Tenso
 
 
 def unstack(x: TensorLike, num: Any = None, axis: Axis = 0) -> list[Tensor]:
-    """The slices along an axis, as a list."""
+    """Return the list of slices along an axis."""
     return strict.unstack(x, num, axis)
 
 
@@ -339,7 +339,7 @@ def unstack(x: TensorLike, num: Any = None, axis: Axis = 0) -> list[Tensor]:
 
 @operation
 def tile(x: TensorLike, repeats: TensorLike) -> Tensor:
-    """`x` repeated along its axes; one number counts for the last axis."""
+    """Repeat `x` along its axes; a single number repeats it along the last axis."""
     x, repeats = tensor(x), ints(repeats)
     if len(repeats) > x.ndim:
         x = ops.reshape(x, shape=(1,) * (len(repeats) - x.ndim) + tuple(x.shape))
@@ -347,19 +347,19 @@ def tile(x: TensorLike, repeats: TensorLike) -> Tensor:
 
 
 def repeat(x: TensorLike, repeats: TensorLike, axis: Axis = None) -> Tensor:
-    """Each element (or slice along `axis`) repeated; flattened first where None."""
+    """Repeat each element (or slice along `axis`); None flattens first."""
     return strict.repeat(x, repeats, axis)
 
 
 def flip(x: TensorLike, axis: Axis = None) -> Tensor:
-    """The elements in reverse order along `axis`, along all axes where None."""
+    """Reverse the elements along `axis`, by default along all axes."""
     x = tensor(x)
     return ops.flip(x, axis=all_axes(axis, x.ndim, "flip"))
 
 
 @operation
 def roll(x: TensorLike, shift: Any, axis: Axis = None) -> Tensor:
-    """The elements moved by `shift` along `axis`, in the flattened tensor where None."""
+    """Rotate the elements by `shift` along `axis`; None rotates the flattened tensor."""
     x = tensor(x)
     if axis is None:
         return ops.reshape(strict.roll(ravel(x), shift, 0), shape=tuple(x.shape))
@@ -370,7 +370,7 @@ def roll(x: TensorLike, shift: Any, axis: Axis = None) -> Tensor:
 def pad(
     x: TensorLike, pad_width: Any, mode: Any = "constant", constant_values: Any = None,
 ) -> Tensor:  # fmt: skip
-    """`pad_width` elements added around each axis: a number, a pair, or a pair for each axis."""
+    """Add `pad_width` elements around each axis: a number, a pair, or a pair for each axis."""
     x = tensor(x)
     widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
     if mode != "constant" and constant_values is not None:
@@ -383,7 +383,7 @@ def pad(
 
 
 def where(condition: TensorLike, x1: TensorLike = None, x2: TensorLike = None) -> Any:
-    """`x1` where the condition holds, else `x2`; without them the positions where it holds."""
+    """Return `x1` where the condition holds, else `x2`; without them, the true positions."""
     if x1 is None and x2 is None:
         return nonzero(condition)
     if x1 is None or x2 is None:
@@ -393,13 +393,13 @@ def where(condition: TensorLike, x1: TensorLike = None, x2: TensorLike = None) -
 
 @operation
 def nonzero(x: TensorLike) -> tuple[Tensor, ...]:
-    """The positions of elements that are not 0: a tuple with the indices along each axis."""
+    """Return the positions of nonzero elements: a tuple with the indices along each axis."""
     return tuple(Tensor(i.astype(np.int32)) for i in np.nonzero(np.asarray(tensor(x))))
 
 
 @operation
 def take(x: TensorLike, indices: TensorLike, axis: Axis = None) -> Tensor:
-    """Slices of `x` at `indices` along `axis`, elements of the flattened `x` where None."""
+    """Return slices of `x` at `indices` along `axis`; None takes elements of the flattened `x`."""
     x = tensor(x)
     if axis is None:
         x, axis = ravel(x), 0
@@ -409,7 +409,7 @@ def take(x: TensorLike, indices: TensorLike, axis: Axis = None) -> Tensor:
 
 @operation
 def take_along_axis(x: TensorLike, indices: TensorLike, axis: Axis = None) -> Tensor:
-    """Elements of `x` at `indices`, which has the rank of `x`, along `axis`."""
+    """Return elements of `x` at `indices`, which has the rank of `x`, along `axis`."""
     x = tensor(x)
     if axis is None:
         x, axis = ravel(x), 0
@@ -418,36 +418,36 @@ def take_along_axis(x: TensorLike, indices: TensorLike, axis: Axis = None) -> Te
 
 
 def _from_start(indices, size):
-    """Negative indices count from the end."""
+    """Replace negative indices, which count from the end, by non-negative ones."""
     indices = tensor(indices)
     indices = indices if indices.dtype.is_integer else as_dtype(indices, "int32")
     return elementwise.select(elementwise.less(indices, 0), indices + size, indices)
 
 
 def get_item(x: TensorLike, key: TensorLike) -> Tensor:
-    """x[key]."""
+    """Return x[key]."""
     return (x if isinstance(x, (Tensor, CoreVariable, KerasTensor)) else tensor(x))[key]
 
 
 @operation
 def slice(inputs: TensorLike, start_indices: TensorLike, shape: ShapeLike) -> Tensor:
-    """The block of `shape` that starts at `start_indices`."""
+    """Return the block of `shape` that starts at `start_indices`."""
     return indexing.slice(inputs, start_indices, shape)
 
 
 def argsort(x: TensorLike, axis: Axis = -1) -> Tensor:
-    """The indices that would sort along `axis`, all elements where None; int32."""
+    """Return the int32 indices that sort along `axis`; None sorts all elements."""
     return indexing.argsort(ravel(x) if axis is None else x, -1 if axis is None else axis)
 
 
 def sort(x: TensorLike, axis: Axis = -1) -> Tensor:
-    """The elements in order along `axis`, all of them where None."""
+    """Sort the elements along `axis`; None sorts all elements."""
     return indexing.sort(ravel(x) if axis is None else x, -1 if axis is None else axis)
 
 
 @operation
 def top_k(x: TensorLike, k: TensorLike, sorted: bool = True) -> tuple[Tensor, Tensor]:
-    """The `k` largest elements along the last axis, largest first, and their indices."""
+    """Return the `k` largest elements along the last axis, descending, and their indices."""
     x = tensor(x)
     last = x.ndim - 1
     if not 0 <= k <= x.shape[last]:
@@ -461,12 +461,12 @@ def top_k(x: TensorLike, k: TensorLike, sorted: bool = True) -> tuple[Tensor, Te
 
 
 def matmul(x1: TensorLike, x2: TensorLike) -> Tensor:
-    """The matrix product over the last two axes; a vector counts as one row or column."""
+    """Return the matrix product over the last two axes; a vector is one row or column."""
     return matmul_with_vectors(*promote(x1, x2))
 
 
 def dot(x1: TensorLike, x2: TensorLike) -> Tensor:
-    """The sum over the last axis of x1 and the second to last of x2."""
+    """Return the sum of products over the last axis of x1 and the second to last of x2."""
     x1, x2 = promote(x1, x2)
     if not x1.ndim or not x2.ndim:
         return elementwise.multiply(x1, x2)
@@ -474,7 +474,7 @@ def dot(x1: TensorLike, x2: TensorLike) -> Tensor:
 
 
 def inner(x1: TensorLike, x2: TensorLike) -> Tensor:
-    """The sum over the last axes of both."""
+    """Return the sum of products over the last axes of both."""
     x1, x2 = promote(x1, x2)
     if not x1.ndim or not x2.ndim:
         return elementwise.multiply(x1, x2)
@@ -482,18 +482,18 @@ def inner(x1: TensorLike, x2: TensorLike) -> Tensor:
 
 
 def vdot(x1: TensorLike, x2: TensorLike) -> Tensor:
-    """The sum of the products of all elements."""
+    """Return the sum of the products of all elements."""
     x1, x2 = promote(x1, x2)
     return contraction.tensordot(ravel(x1), ravel(x2), 1)
 
 
 def outer(x1: TensorLike, x2: TensorLike) -> Tensor:
-    """The product of each element of x1 with each of x2."""
+    """Return the product of each element of x1 with each of x2."""
     x1, x2 = promote(x1, x2)
     return elementwise.multiply(reshape(x1, (-1, 1)), reshape(x2, (1, -1)))
 
 
 def tensordot(x1: TensorLike, x2: TensorLike, axes: Axis = 2) -> Tensor:
-    """The sum of products over pairs of axes."""
+    """Return the sum of products over pairs of axes."""
     x1, x2 = promote(x1, x2)
     return contraction.tensordot(x1, x2, axes)

@@ -18,14 +18,14 @@ def conv(
     inputs: TensorLike, kernel: TensorLike, strides: Any = 1, padding: Any = "valid",
     data_format: Any = None, dilation_rate: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """The kernel slid over all spatial axes of the inputs.
+    """Convolve the inputs with a kernel over all spatial axes.
 
     Args:
-        inputs: (batch, *spatial, channels), or by "channels_first" (batch, channels, *spatial).
-        kernel: (*size, channels, filters). With fewer channels than the inputs have, which divide
-            them, each group of filters sees a group of the channels.
+        inputs: (batch, *spatial, channels), or with "channels_first" (batch, channels, *spatial).
+        kernel: (*size, channels, filters). If its channels are a divisor of the
+            inputs' channels, the convolution is grouped.
         strides, dilation_rate: an int, or one for each spatial axis.
-        padding: "valid", or "same" for `ceil(size / stride)` places.
+        padding: "valid", or "same" for outputs of size `ceil(size / stride)`.
         data_format: "channels_last" or "channels_first".
 
     >>> from framework import keras
@@ -43,7 +43,7 @@ def depthwise_conv(
     inputs: TensorLike, kernel: TensorLike, strides: Any = 1, padding: Any = "valid",
     data_format: Any = None, dilation_rate: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """Each channel convolved with windows of its own: kernel (*size, channels, multiplier)."""
+    """Convolve each channel with its own filters: kernel (*size, channels, multiplier)."""
     x, w = _operands(inputs, kernel, "depthwise_conv")
     first = _channels_first(data_format, "depthwise_conv")
     window = _window(strides, padding, dilation_rate, w, "depthwise_conv")
@@ -55,7 +55,7 @@ def separable_conv(
     inputs: TensorLike, depthwise_kernel: Any, pointwise_kernel: Any, strides: Any = 1,
     padding: Any = "valid", data_format: Any = None, dilation_rate: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """`depthwise_conv`, then `conv` with a pointwise kernel (*ones, channels, filters)."""
+    """Apply `depthwise_conv`, then `conv` with a pointwise kernel (*ones, channels, filters)."""
     what = "separable_conv"
     x, each = _operands(inputs, depthwise_kernel, what)
     x, across = _operands(x, pointwise_kernel, what)
@@ -70,16 +70,16 @@ def conv_transpose(
     inputs: TensorLike, kernel: TensorLike, strides: Any = 1, padding: Any = "valid",
     output_padding: Any = None, data_format: Any = None, dilation_rate: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """The way back from what `conv` gives to what it was given; kernel (*size, filters, channels).
+    """Apply the transpose of `conv`, its gradient by the inputs; kernel (*size, filters, channels).
 
     Args:
         inputs, strides, padding, data_format, dilation_rate: as `conv`'s.
-        output_padding: an int, or one for each axis: how many more places than the least possible,
-            less than the stride. None makes n places n * stride by "same", (n - 1) * stride + size
-            by "valid".
+        output_padding: an int below the stride, or one for each axis, added to the smallest
+            possible size. With None, n becomes n * stride for "same", and
+            (n - 1) * stride + max(size, stride) for "valid".
 
     Raises:
-        ValueError: `conv` would not bring so many places back to those of the inputs.
+        ValueError: `output_padding` is not below the stride.
     """
     what = "conv_transpose"
     x, w = _operands(inputs, kernel, what)

@@ -1,4 +1,4 @@
-"""keras.ops: a function of one element, applied to all."""
+"""keras.ops.vectorized_map: apply a function to each element along the first axis."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from framework.autodiff import vectorized_map as autodiff_vectorized
 
 
 def vectorized_map(function: Any, elements: Any) -> Any:
-    """`function` of each element along the first axis of `elements`, computed for all at once.
+    """Apply `function` to each element along the first axis of `elements`, to all at once.
 
     Args:
         function: takes one argument, in the structure of `elements`, and returns a nest of tensors.

@@ -1,4 +1,4 @@
-"""keras.ops, element by element. Operands broadcast and promote; integers become floats.
+"""Elementwise functions of keras.ops. Operands broadcast and promote by Keras's rules.
 
 >>> from framework import keras
 >>> keras.ops.add([1, 2], 0.5)
@@ -44,7 +44,7 @@ logaddexp = keras.binary(
 
 
 def clip(x: TensorLike, x_min: TensorLike, x_max: TensorLike) -> Tensor:
-    """x kept within x_min and x_max."""
+    """Clip x to [x_min, x_max]."""
     x = tensor(x)
     return ops.clip(*promote(as_dtype(x, "int32") if x.dtype.is_bool else x, x_min, x_max))
 
@@ -69,24 +69,24 @@ bitwise_invert = bitwise_not
 
 
 def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
-    """The bits set in both."""
+    """Return the bits that are set in both x and y."""
     return ops.bitwise_and(*promote(x, y))
 
 
 def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
-    """The bits set in either."""
+    """Return the bits that are set in x or y."""
     return ops.bitwise_or(*promote(x, y))
 
 
 def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
-    """The bits set in exactly one."""
+    """Return the bits that are set in exactly one of x and y."""
     return ops.bitwise_xor(*promote(x, y))
 
 
 def isclose(
     x1: TensorLike, x2: TensorLike, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Where |x1 - x2| <= atol + rtol * |x2|."""
+    """Return whether |x1 - x2| <= atol + rtol * |x2|, for each element."""
     x1, x2 = promoted_floats(x1, x2)
     near = ops.less_equal(ops.absolute(x1 - x2), ops.absolute(x2) * rtol + atol)
     near = ops.logical_or(near, ops.equal(x1, x2))  # equal infinities have the difference NaN
@@ -122,7 +122,7 @@ arctanh = keras.unary(tf.atanh, name="arctanh")
 
 
 def absolute(x: TensorLike) -> Tensor:
-    """The absolute value."""
+    """Return the absolute value."""
     x = tensor(x)
     return x if x.dtype.is_bool else ops.absolute(x)
 
@@ -131,19 +131,19 @@ abs = absolute
 
 
 def square(x: TensorLike) -> Tensor:
-    """x²."""
+    """Return x²."""
     x = tensor(x)
     return ops.square(as_dtype(x, "int32") if x.dtype.is_bool else x)
 
 
 def trunc(x: TensorLike) -> Tensor:
-    """x without its fraction."""
+    """Round x towards zero."""
     x = tensor(x)
     return ops.trunc(x) if x.dtype.is_floating else x
 
 
 def round(x: TensorLike, decimals: Any = 0) -> Tensor:
-    """x rounded to `decimals` decimals, halves to even."""
+    """Round x to `decimals` decimals, halves to even."""
     x = tensor(x)
     if not x.dtype.is_floating:
         x = as_dtype(x, "int32") if x.dtype.is_bool else x
@@ -157,25 +157,25 @@ def round(x: TensorLike, decimals: Any = 0) -> Tensor:
 
 
 def exp2(x: TensorLike) -> Tensor:
-    """2 to the power x."""
+    """Return 2 to the power x."""
     return ops.exp(floating(x) * math.log(2))
 
 
 def log2(x: TensorLike) -> Tensor:
-    """The logarithm to base 2."""
+    """Return the logarithm to base 2."""
     return ops.log(floating(x)) / math.log(2)
 
 
 def log10(x: TensorLike) -> Tensor:
-    """The logarithm to base 10."""
+    """Return the logarithm to base 10."""
     return ops.log(floating(x)) / math.log(10)
 
 
 def cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
-    """x in another dtype."""
+    """Cast x to another dtype."""
     return as_dtype(x, dtype)
 
 
 def saturate_cast(x: TensorLike, dtype: DTypeLike) -> Tensor:
-    """x in another dtype; what lies outside its range becomes the nearest end of it."""
+    """Cast x to another dtype; values outside its range become its nearest limit."""
     return casting.saturate_cast(tensor(x), dtypes.as_dtype(dtype))

@@ -24,19 +24,19 @@ _INT64 = np.dtype(np.int64)
 
 
 def relu(x: TensorLike) -> Tensor:
-    """max(x, 0)."""
+    """Return max(x, 0)."""
     return activations.relu(x)
 
 
 def gelu(x: TensorLike, approximate: bool = True) -> Tensor:
-    """x times the probability that a normal number is below x; by tanh where `approximate`."""
+    """Return x times the normal distribution function at x; with `approximate` by tanh."""
     return activations.gelu(x, approximate)
 
 
 def binary_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False
 ) -> Tensor:
-    """The cross-entropy of probabilities, element by element.
+    """Return the cross-entropy of probabilities for each element.
 
     >>> from framework import keras
     >>> loss = keras.ops.binary_crossentropy([0.0, 1.0], [0.5, 0.5])
@@ -65,7 +65,7 @@ def _matched(target, output, what):
 def categorical_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False, axis: Axis = -1,
 ) -> Tensor:  # fmt: skip
-    """The cross-entropy of distributions along `axis`."""
+    """Return the cross-entropy of distributions along `axis`."""
     target, output = _matched(target, output, "categorical_crossentropy")
     return classification.categorical_crossentropy(target, output, from_logits, axis=axis)
 
@@ -74,7 +74,7 @@ def categorical_crossentropy(
 def sparse_categorical_crossentropy(
     target: TensorLike, output: TensorLike, from_logits: bool = False, axis: Axis = -1,
 ) -> Tensor:  # fmt: skip
-    """The cross-entropy of class numbers and distributions along `axis`."""
+    """Return the cross-entropy of integer classes and distributions along `axis`."""
     target, output = tensor(target), floating(output)
     return classification.sparse_categorical_crossentropy(target, output, from_logits, axis=axis)
 
@@ -84,7 +84,7 @@ def ctc_loss(
     target: TensorLike, output: TensorLike, target_length: TensorLike, output_length: TensorLike,
     mask_index: int = 0,
 ) -> Tensor:  # fmt: skip
-    """Connectionist temporal classification: -log of the probability of all alignments.
+    """Return the loss of connectionist temporal classification: -log P(all alignments).
 
     Graves et al. 2006. The result is float32, or float64 for logits of float64.
 
@@ -106,7 +106,7 @@ def ctc_loss(
 
 
 def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2, epsilon: Any = None) -> Tensor:
-    """x divided by its norm of `order` along `axis`."""
+    """Return x divided by its norm of `order` along `axis`."""
     x = floating(x)
     wide, axis = widened(x), all_axes(axis, x.ndim, "normalize")
     least = default_epsilon() if epsilon is None else epsilon
@@ -123,9 +123,9 @@ def layer_normalization(
     x: TensorLike, gamma: TensorLike = None, beta: TensorLike = None, axis: Axis = -1,
     epsilon: Any = None, **kwargs: Any,
 ) -> Tensor:  # fmt: skip
-    """(x - mean) / sqrt(variance + epsilon) over `axis`, times gamma, plus beta.
+    """Return (x - mean) / sqrt(variance + epsilon) * gamma + beta; the moments are over `axis`.
 
-    `epsilon` is `keras.config.epsilon()` where None. Floats of 16 bits are computed in float32.
+    `epsilon` is `keras.config.epsilon()` by default. 16-bit floats are computed in float32.
     """
     x = floating(x)
     wide = widened(x)
@@ -144,7 +144,7 @@ def batch_normalization(
     x: TensorLike, mean: TensorLike, variance: TensorLike, axis: Axis, offset: TensorLike = None,
     scale: TensorLike = None, epsilon: Any = 1e-3,
 ) -> Tensor:  # fmt: skip
-    """(x - mean) / sqrt(variance + epsilon) * scale + offset, all vectors along `axis`."""
+    """Return (x - mean) / sqrt(variance + epsilon) * scale + offset, with vectors along `axis`."""
     x = floating(x)
     mean, variance = _along(mean, x, axis), _along(variance, x, axis)
     normal = (x - mean) * elementwise.rsqrt(variance + epsilon)
@@ -154,7 +154,7 @@ def batch_normalization(
 
 
 def _along(vector, x, axis):
-    """`vector`, whose axes are those in `axis`, shaped to broadcast against x."""
+    """Reshape `vector`, which has the axes in `axis`, to broadcast against x."""
     vector = tensor(vector)
     axes = [one_axis(a, x.ndim, "normalization") for a in
             (axis if isinstance(axis, (list, tuple)) else [axis])]  # fmt: skip
@@ -172,24 +172,24 @@ def dot_product_attention(
     mask: TensorLike = None, scale: TensorLike = None, is_causal: bool = False,
     flash_attention: Any = None, attn_logits_soft_cap: Any = None,
 ) -> Tensor:  # fmt: skip
-    """The values weighted by the softmax of `scale * query @ key + bias`, head by head.
+    """Return the values weighted by softmax(scale * query @ key + bias), for each head.
 
-    No scores are kept: memory is linear in the length.
+    Without `attn_logits_soft_cap` no scores are stored: memory is linear in the length.
 
     Args:
         query: (batch, queries, heads, width).
-        key, value: (batch, keys, heads, width); the value's width may be another. With fewer heads,
-            of which the query has a multiple, each is for several of the query's in a row.
+        key, value: (batch, keys, heads, width); the value's width may differ. If the query has
+            a multiple of their heads, consecutive heads of the query share a key and a value.
         bias: floats that broadcast to (batch, heads, queries, keys).
-        mask: booleans that do, False where a query may not see a key. A query that may see none
-            gets the mean of the values.
-        scale: 1 / sqrt(width) where None.
-        is_causal: whether no query sees the keys behind its own place.
-        flash_attention: accepted; the way is the same.
+        mask: booleans in such a shape, False where a query must not read a key. A query that
+            reads no key gets the mean of the values.
+        scale: by default 1 / sqrt(width).
+        is_causal: whether each query reads only keys up to its own position.
+        flash_attention: ignored.
         attn_logits_soft_cap: scores s become s / (1 + |s| / cap), before bias and mask.
 
     Raises:
-        ValueError: shapes that do not fit together.
+        ValueError: the shapes do not fit together.
 
     >>> import numpy as np
     >>> from framework import keras
@@ -219,7 +219,7 @@ def dot_product_attention(
 
 
 def _for_heads(x, heads):
-    """Keys or values with a head for each of so many (Ainslie et al. 2023, arXiv:2305.13245)."""
+    """Repeat keys or values to so many heads (Ainslie et al. 2023, arXiv:2305.13245)."""
     own = x.shape[2]
     if own in (heads, 0, None) or heads is None or heads % own:
         return x  # the heads fit, or the attention op raises

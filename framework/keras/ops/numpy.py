@@ -1,4 +1,4 @@
-"""keras.ops.numpy: what NumPy has too."""
+"""keras.ops.numpy: the functions of keras.ops that NumPy has too."""
 
 from framework.core.lazy import attach_stub
 

@@ -22,7 +22,7 @@ _FORMATS = (None, "channels_last", "channels_first")
 
 
 def _operand(inputs, data_format, what):
-    """A tensor of one to three spatial axes, how many, and whether its channels come first."""
+    """Return the tensor, its number of spatial axes, and whether its channels come first."""
     x = tensor(inputs)
     axes = x.ndim - 2
     if not 1 <= axes <= 3:
@@ -62,11 +62,12 @@ def max_pool(
     inputs: TensorLike, pool_size: Any, strides: Any = None, padding: Any = "valid",
     data_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """The largest cell of sliding windows.
+    """Return the largest element of each sliding window.
 
     Args:
         inputs: (batch, spatial axes, channels).
-        pool_size, strides: an int, or one for each spatial axis; `pool_size` where None.
+        pool_size: an int, or one for each spatial axis.
+        strides: likewise; by default `pool_size`.
         padding: "valid" or "same".
         data_format: "channels_last" or "channels_first".
 
@@ -82,7 +83,7 @@ def average_pool(
     inputs: TensorLike, pool_size: Any, strides: Any = None, padding: Any = "valid",
     data_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """The mean of sliding windows' cells, padding not counted; as `max_pool`."""
+    """Return the mean of each window without padding; the arguments are those of `max_pool`."""
     x = floating(inputs)
     return _slide(_pool.mean_pool, x, pool_size, strides, padding, data_format, "average_pool")
 
@@ -95,7 +96,7 @@ def _adapted(pool, inputs, output_size, data_format, what):
 
 @operation
 def adaptive_max_pool(inputs: TensorLike, output_size: Any, data_format: Any = None) -> Tensor:
-    """The largest cell of windows spread so that they make `output_size` places.
+    """Return the largest element of each of `output_size` evenly spread windows.
 
     Args:
         output_size: an int, or one for each spatial axis.
@@ -107,7 +108,7 @@ def adaptive_max_pool(inputs: TensorLike, output_size: Any, data_format: Any = N
 
 @operation
 def adaptive_average_pool(inputs: TensorLike, output_size: Any, data_format: Any = None) -> Tensor:
-    """The mean of windows spread so that they make `output_size` places."""
+    """Return the mean of each of `output_size` evenly spread windows."""
     pool = windowed.adaptive_mean
     return _adapted(pool, inputs, output_size, data_format, "adaptive_average_pool")
 
@@ -115,7 +116,7 @@ def adaptive_average_pool(inputs: TensorLike, output_size: Any, data_format: Any
 def rms_normalization(
     x: TensorLike, scale: TensorLike = None, axis: Axis = -1, epsilon: Any = None,
 ) -> Tensor:  # fmt: skip
-    """x over its root mean square along `axis`, times `scale`.
+    """Return x divided by its root mean square along `axis`, times `scale`.
 
     >>> from framework import keras
     >>> keras.ops.rms_normalization([3.0, -3.0]).numpy().round(3)

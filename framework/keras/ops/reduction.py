@@ -1,4 +1,4 @@
-"""keras.ops that reduce axes or find extremes.
+"""Functions of keras.ops that reduce axes or find extremes.
 
 >>> from framework import keras
 >>> keras.ops.sum([[1.0, 2.0], [3.0, 4.0]], axis=-1).numpy()
@@ -43,13 +43,13 @@ logsumexp = keras.reduction(tf.reduce_logsumexp, rule=floats, name="logsumexp")
 def prod(
     x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: DTypeLike = None,
 ) -> Tensor:  # fmt: skip
-    """The product over the axes in `axis`."""
+    """Return the product over the axes in `axis`."""
     x = _summed(x) if dtype is None else as_dtype(x, dtype)
     return ops.reduce_prod(x, axis=all_axes(axis, x.ndim, "prod"), keepdims=bool(keepdims))
 
 
 def var(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The mean squared distance from the mean (divided by n, not n - 1)."""
+    """Return the variance (the divisor is n, not n - 1)."""
     x = floating(x)
     variance = _variance(x, axis, keepdims, "var")
     return variance if is_complex(x) else like(variance, x)
@@ -62,14 +62,14 @@ def _variance(x, axis, keepdims, what):
 
 
 def std(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The square root of the variance; where that is 0 its slope is 0."""
+    """Return the standard deviation; where it is 0, its slope is 0."""
     x = floating(x)
     deviation = elementwise.root(_variance(x, axis, keepdims, "std"))
     return deviation if is_complex(x) else like(deviation, x)
 
 
 def average(x: TensorLike, axis: Axis = None, weights: TensorLike = None) -> Tensor:
-    """The mean, weighted where `weights` are given."""
+    """Return the mean, weighted by `weights` if given."""
     if weights is None:
         return mean(x, axis)
     x, weights = promote(floating(x), weights)
@@ -90,46 +90,46 @@ def average(x: TensorLike, axis: Axis = None, weights: TensorLike = None) -> Ten
 
 
 def max(x: TensorLike, axis: Axis = None, keepdims: bool = False, initial: Any = None) -> Tensor:
-    """The largest element over the axes in `axis`, `initial` at least."""
+    """Return the largest element over the axes in `axis`, or `initial` if that is larger."""
     x = tensor(x)
     found = ops.reduce_max(x, axis=all_axes(axis, x.ndim, "max"), keepdims=bool(keepdims))
     return found if initial is None else elementwise.maximum(found, as_dtype(initial, x.dtype))
 
 
 def min(x: TensorLike, axis: Axis = None, keepdims: bool = False, initial: Any = None) -> Tensor:
-    """The smallest element over the axes in `axis`, `initial` at most."""
+    """Return the smallest element over the axes in `axis`, or `initial` if that is smaller."""
     x = tensor(x)
     found = ops.reduce_min(x, axis=all_axes(axis, x.ndim, "min"), keepdims=bool(keepdims))
     return found if initial is None else elementwise.minimum(found, as_dtype(initial, x.dtype))
 
 
 def amax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The largest element over the axes in `axis`."""
+    """Return the largest element over the axes in `axis`."""
     return max(x, axis, keepdims)
 
 
 def amin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The smallest element over the axes in `axis`."""
+    """Return the smallest element over the axes in `axis`."""
     return min(x, axis, keepdims)
 
 
 def ptp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The distance from the smallest to the largest element."""
+    """Return the difference of the largest and the smallest element."""
     return elementwise.subtract(max(x, axis, keepdims), min(x, axis, keepdims))
 
 
 def count_nonzero(x: TensorLike, axis: Axis = None) -> Tensor:
-    """How many elements are not 0, over the axes in `axis`, int32."""
+    """Count the nonzero elements over the axes in `axis`, in int32."""
     return sum(cast(as_dtype(x, "bool"), dtype=np.dtype(np.int32)), axis)
 
 
 def argmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The index of the largest element along `axis`, in the flattened tensor where None; int32."""
+    """Return the int32 index of the largest element along `axis`; None flattens first."""
     return _position(ops.argmax, x, axis, keepdims, "argmax")
 
 
 def argmin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """The index of the smallest element along `axis`, in the flattened tensor where None; int32."""
+    """Return the int32 index of the smallest element along `axis`; None flattens first."""
     return _position(ops.argmin, x, axis, keepdims, "argmin")
 
 
@@ -145,7 +145,7 @@ def _position(op, x, axis, keepdims, what):
 
 
 def cumsum(x: TensorLike, axis: Axis = None, dtype: DTypeLike = None) -> Tensor:
-    """Sums of the elements so far along `axis`, of the flattened tensor where None."""
+    """Return the cumulative sum along `axis`; None flattens first."""
     x = tensor(x)
     if dtype is not None or x.dtype.is_bool:
         x = as_dtype(x, "int32" if dtype is None else dtype)
@@ -157,5 +157,5 @@ def cumsum(x: TensorLike, axis: Axis = None, dtype: DTypeLike = None) -> Tensor:
 def moments(
     x: TensorLike, axes: Axis, keepdims: bool = False, synchronized: bool = False,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The mean and the variance over `axes`."""
+    """Return the mean and the variance over `axes`."""
     return mean(x, axes, keepdims), var(x, axes, keepdims)

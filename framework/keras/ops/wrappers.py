@@ -3,8 +3,8 @@
     keras = KerasWrappers(__name__)
     arcsin = keras.unary(asin, name="arcsin")
 
-declares `arcsin(x)` from TensorFlow's `asin`: the op and the docstring are the same, the rule is
-Keras's. An op without a function of TensorFlow is declared with docstring and rule.
+declares `arcsin(x)` from TensorFlow's `asin`: both have the same op and docstring, but Keras's rule
+converts the operands. Without a function of TensorFlow, the declaration has a docstring and a rule.
 """
 
 from collections.abc import Callable
@@ -96,7 +96,7 @@ class KerasWrappers:
 
 
 def _declared(like, returns, rule, name):
-    """Return the Declaration of a wrapper like TensorFlow's function `like`, or for the op."""
+    """Return the Declaration of a wrapper: that of TensorFlow's function, or one for the op."""
     if like in declarations:
         op, its_returns, its_rule, its_name = declarations[like]
         rule = rule or INSTEAD[its_rule]
