@@ -58,7 +58,7 @@ class LeakyReLU(Layer, builds_at_init=True):
     negative_slope: NotNegative = 0.3
     supports_masking = True
 
-    if not TYPE_CHECKING:  # type checkers derive it from the fields
+    if not TYPE_CHECKING:  # type checkers derive the signature from the fields
 
         def __init__(self, *args: Any, alpha: TensorLike = None, **kwargs: Any):
             if alpha is not None:

@@ -8,7 +8,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 
 
 def take_input_shape(layer, kwargs):
-    """Take the input shape from Keras's older arguments, for Sequential."""
+    """Remove Keras's older shape arguments from `kwargs` and record the shape for Sequential."""
     batch = kwargs.pop("batch_size", None) if "batch_size" not in fields_of(type(layer)) else None
     if kwargs.get("batch_input_shape") is not None:
         batch, *shape = kwargs.pop("batch_input_shape")

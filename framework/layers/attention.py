@@ -133,13 +133,13 @@ def _checked(layer, items, what):
 
 
 def _pairs(query, key):
-    """Return the sum of every query and every key, (batch, queries, keys, width)."""
+    """Return query + key for each pair of them, in the shape (batch, queries, keys, width)."""
     rank = len(query.shape)
     return add(expand_axes(query, (rank - 1,)), expand_axes(key, (rank - 2,)))
 
 
 def _visible(scores, value_mask, causal):
-    """Return the mask of keys that queries attend to, in the shape of values or scores, or None."""
+    """Return the mask of keys that queries attend to: `value_mask`, plus a causal mask if asked."""
     if not causal:
         return value_mask
     seen = causal_mask(scores.shape[-2], scores.shape[-1])

@@ -36,7 +36,7 @@ from framework.layers.tracking import LayerRecord, VariableOwner, add_owned
 class _BaseFields(Configurable, kw_only=True):
     """The keyword arguments of every layer."""
 
-    if TYPE_CHECKING:  # a field that a layer declares again would keep the position it has here
+    if TYPE_CHECKING:  # not a field here: layers that declare it choose its position themselves
         activity_regularizer: ClassVar[regularizers.Regularizer | None]
     else:
         activity_regularizer: regularizers.RegularizerField = None
@@ -367,7 +367,7 @@ _BASE_CONFIGS = {Layer.get_config}
 
 
 def _shapes(value):
-    """Return shapes with tuples instead of lists, which is all that JSON has."""
+    """Convert the lists in a nest of shapes to tuples, which JSON does not have."""
     if isinstance(value, dict):
         return {key: _shapes(part) for key, part in value.items()}
     if isinstance(value, list) and any(isinstance(part, (list, dict)) for part in value):
@@ -403,10 +403,10 @@ def _call_on(layer, own, x, training):
 
 
 def _built_or_copy(layer):
-    """Return the layer if it is built, else a copy, which a symbolic call may build."""
+    """Return the layer if it is built, else a copy, so that symbolic calls build the copy only."""
     try:
         return layer if layer.built else copy_of(layer)
-    except NotImplementedError:  # the layer has no config
+    except NotImplementedError:  # the layer has no config to make a copy from
         return layer
 
 

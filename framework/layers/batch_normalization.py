@@ -128,7 +128,7 @@ class BatchNormalization(
 
 
 def _masked_moments(x, axis, mask):
-    """Return mean and variance without masked steps; the mask lacks the last axis."""
+    """Return mean and variance of the unmasked steps; the mask has all axes of `x` but the last."""
     if mask.dtype != "bool":
         mask = cast(mask, dtype=np.dtype(bool))
     mask = expand_axes(mask, (x.ndim - 1,))
@@ -213,6 +213,6 @@ def _renormalized(layer, x, axis, mask):
 
 
 def _update_average(layer, statistic, value, momentum):
-    """Update a moving average; with equal dtypes by two ops only, for speed in a plan."""
+    """Update a moving average; there is no cast if the dtypes are equal."""
     old = _to(statistic.read(), value.dtype)
     statistic.assign(norm.moving_average(old, value, momentum=momentum))

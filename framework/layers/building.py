@@ -8,7 +8,7 @@ from framework.layers.call_signature import signature_of
 
 
 class naming:
-    """Context that puts a layer's path before variable names: outer layers, then the layer."""
+    """Context manager that puts the path of a layer, with outer layers, before variable names."""
 
     def __init__(self, layer):
         self._layer = layer
@@ -34,7 +34,7 @@ class naming:
 
 
 class making_variables:
-    """Context for creating variables: suspends symbolic calls and recorders."""
+    """Context manager for creating variables: suspends symbolic calls and recorders."""
 
     def __init__(self):
         self._contexts = calling(None), pause_all()
@@ -54,7 +54,7 @@ def around(build):
     @functools.wraps(build)
     def wrapper(self, *args, **kwargs):
         record = self._framework
-        if record.building:  # a subclass's build calls its parent's
+        if record.building:  # the build() of a subclass calls this one by super()
             return build(self, *args, **kwargs)
         record.building = True
         try:
@@ -70,7 +70,7 @@ def around(build):
 
 
 def finish_build(layer, shapes):
-    """Mark a layer as built, for input shapes by name, or None if they are unknown."""
+    """Mark a layer as built; `shapes` holds its input shapes by argument name, or is None."""
     if shapes is not None:
         layer._framework.build_shapes = shapes
     layer.built = True
@@ -78,6 +78,6 @@ def finish_build(layer, shapes):
 
 
 def lock(layer):
-    """Forbid new variables and inner layers, except in models made from a list of layers."""
+    """Forbid new variables and inner layers; functional and Sequential models still allow them."""
     if type(layer)._framework.locks:
         layer._framework.locked = True

@@ -12,10 +12,10 @@ class CallSignature:
         self.names = [p.name for p in named]
         self.first = self.names[0] if self.names else None
         self.takes_training = "training" in self.names
-        self.training = None  # the default, if neither this call nor an outer one sets it
+        self.training = None  # the value if neither this call nor an outer one passes `training`
         if self.takes_training:
             default = named[self.names.index("training")].default
-            # Layers written for Keras 2 have no default: it is False.
+            # Layers written for Keras 2 may declare `training` without a default: use False.
             self.training = False if default is inspect.Parameter.empty else default
         self.masks = [n for n in self.names if n == "mask" or n.endswith("_mask")]
         self.build_names = None

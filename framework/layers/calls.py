@@ -132,7 +132,7 @@ def _run(layer, args, kwargs, training, inputs, previous, symbolic):
 
 
 def notify(stack, layer):
-    """Notify these recorders that `layer` is now the innermost layer that is being called."""
+    """Notify the recorders in `stack` that `layer` is now the innermost layer being called."""
     for recorder in stack:
         recorder.layer_call(layer)
 
@@ -162,7 +162,7 @@ def _converted(layer, args, kwargs):
 def as_input(value, dtype):
     """Return a tensor for an array-like value, cast to `dtype` if it is floating.
 
-    A NumPy array of the right dtype is not copied; a value without an array is returned unchanged.
+    A NumPy array of the right dtype is not copied; other values are returned unchanged.
     """
     if isinstance(value, CoreVariable):
         value = value.read()

@@ -104,7 +104,7 @@ class CategoryEncoding(Layer):
 
 
 class _BinTable:
-    """A table op: for each number, how many boundaries are not above it."""
+    """A table op from numbers to bin indices: how many boundaries are at most the number."""
 
     dtype = np.dtype(np.int32)
 
@@ -153,7 +153,7 @@ class Discretization(Layer, takes_lists=True):
 
     def reset_state(self):
         """Discard the data of `update_state`."""
-        self.summary = np.zeros((2, 0), np.float32)  # increasing values; their weights
+        self.summary = np.zeros((2, 0), np.float32)  # row 0: increasing values; row 1: weights
 
     def update_state(self, data: TensorLike) -> None:
         """Add a batch to the summary, from which `finalize_state` computes the boundaries."""
@@ -215,7 +215,7 @@ class Discretization(Layer, takes_lists=True):
 
 
 def _compressed(summary, epsilon):
-    """Return the summary reduced to quantiles that are `epsilon` apart, if it is finer."""
+    """Reduce a summary (values, weights) to quantiles `epsilon` apart if it has more values."""
     values, weights = summary
     if values.size * epsilon < 1:
         return summary
@@ -233,7 +233,7 @@ def whole_of(data):
 
 
 def batches_of(data, steps, whole):
-    """Yield the batches in the data of `adapt`; data of the types `whole` is one batch."""
+    """Yield the batches in the data of `adapt`; data of a type in `whole` is one batch."""
     if isinstance(data, whole) or not hasattr(data, "__iter__"):
         yield data
         return

@@ -39,7 +39,7 @@ CausalPadding = Annotated[str, _padding_of("valid", "same", "causal")]
 
 
 def ints(value, n, name, least=1):
-    """Return a tuple of `n` ints, from one int or a sequence of `n` ints."""
+    """Return a tuple of `n` ints >= `least`, from one int or a sequence of `n` ints."""
     if hasattr(value, "__index__") and not isinstance(value, bool):
         values = (int(value),) * n
     else:
@@ -73,14 +73,14 @@ def with_spatial(shape, sizes, data_format, filters=None):
 
 
 def last(x, data_format):
-    """Return `x` with channels last."""
+    """Move the channels of `x`, which is in the data format, to the last axis."""
     if data_format == "channels_last":
         return x
     return transpose(x, perm=(0, *range(2, x.ndim), 1))
 
 
 def restored(y, data_format):
-    """Return `y`, which has channels last, in the data format."""
+    """Move the channels of `y` from the last axis to that of the data format."""
     if data_format == "channels_last":
         return y
     return transpose(y, perm=(0, y.ndim - 1, *range(1, y.ndim - 1)))
@@ -147,7 +147,7 @@ def add_bias(layer, count):
 
 
 def finished(layer, outputs):
-    """Return the outputs after bias and activation."""
+    """Add the bias and apply the activation."""
     if layer.bias is not None:
         bias = layer.bias._as_operand()
         if layer.data_format == "channels_first":

@@ -140,7 +140,7 @@ def noise_dtype(inputs):
 
 
 def checked_noise_shape(shape, cls_name):
-    """Return the argument `noise_shape` as a tuple or None; `cls_name` is for the error."""
+    """Return the argument `noise_shape` as a tuple or None; `cls_name` is for the message."""
     if shape is None:
         return None
     if not isinstance(shape, (tuple, list)) or any(
@@ -153,7 +153,7 @@ def checked_noise_shape(shape, cls_name):
 
 
 def noise_shape(wanted, shape, layer):
-    """Return `wanted` with None replaced by the sizes of the inputs."""
+    """Return the noise shape `wanted` with None replaced by the sizes of the inputs."""
     if len(wanted) != len(shape):
         raise ShapeError(
             f"{type(layer).__name__} layer {layer.name!r}: noise_shape={wanted} has {len(wanted)} "
@@ -211,7 +211,7 @@ class Lambda(Layer, builds_at_init=True):
         self.supports_masking = self._framework.makes_masks = self.mask is not None
         try:
             parameters = inspect.signature(self.function).parameters
-        except ValueError:  # a built-in function without a signature
+        except ValueError:  # some built-in functions have no signature
             parameters = ()
         self._framework.passed_on = [n for n in ("mask", "training") if n in parameters]
 
@@ -265,7 +265,7 @@ class InputLayer(Layer):
         input_tensor: TensorLike = None, optional: bool = False, name: str | None = None,
         **kwargs: Any,
     ):  # fmt: skip
-        shape = kwargs.pop("input_shape", shape)  # Keras's older names
+        shape = kwargs.pop("input_shape", shape)  # Keras's older names of the arguments
         batch_shape = kwargs.pop("batch_input_shape", batch_shape)
         super().__init__(name=name, **kwargs)
         if sparse or ragged:

@@ -168,7 +168,7 @@ def _sizes_of(labels, equation, input_shape, partial):
                 f"the kernel of {equation!r}."
             )
     named = [c for c in of_outputs if not c.isdigit()]
-    if not of_outputs[0].isdigit():  # the batch
+    if not of_outputs[0].isdigit():  # output_shape leaves out the batch axis
         named = named[1:]
     if len(named) != len(partial):
         raise ShapeError(
@@ -198,7 +198,7 @@ def _known(sizes, labels, layer):
 
 
 def _bias_shape(sizes, axes, of_outputs, layer):
-    """Return the shape of the bias, from its first axis in the outputs; 1 for missing axes."""
+    """Return the bias shape: output axes from the first in `axes` on; size 1 if not in `axes`."""
     for label in axes:
         if label not in of_outputs:
             raise InvalidArgumentError(
@@ -214,7 +214,7 @@ def _bias_shape(sizes, axes, of_outputs, layer):
 def _inner_axes(of_inputs, of_kernel, of_outputs):
     """Return the number of contracted axes if one matrix product computes the equation, else 0.
 
-    That is so if the contracted axes are the last of the inputs and the first of the kernel, in the
+    It does if the contracted axes are the last of the inputs and the first of the kernel, in the
     same order, and the outputs have the other axes of the inputs, then those of the kernel.
     """
     n = sum(c not in of_outputs for c in of_kernel)

@@ -71,7 +71,7 @@ class Embedding(_TableLayer, makes_masks=False):
     _adapted = "embeddings"
     _embeddings = None
 
-    if not TYPE_CHECKING:  # type checkers derive it from the fields
+    if not TYPE_CHECKING:  # type checkers derive the signature from the fields
 
         def __init__(self, *args: Any, input_length: Any = None, **kwargs: Any):
             if input_length is not None:
@@ -96,7 +96,7 @@ class Embedding(_TableLayer, makes_masks=False):
         if self._embeddings is not None:
             return
         shape = (self.input_dim, self.output_dim)
-        # casting rows instead of the table keeps its gradient sparse
+        # no cast of the whole table: only rows in use are cast, so the gradient stays sparse
         self._embeddings = weight(self, "embeddings", shape, autocast=False)
         if self.lora_rank:
             self.enable_lora(self.lora_rank, self.lora_alpha)

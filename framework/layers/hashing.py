@@ -88,7 +88,7 @@ class Hashing(Layer):
     _convert_input_args = False
     _allow_non_tensor_positional_args = True
 
-    if not TYPE_CHECKING:  # type checkers derive it from the fields
+    if not TYPE_CHECKING:  # type checkers derive the signature from the fields
 
         def __init__(self, *args, **kwargs):
             if kwargs.get("dtype") is None:

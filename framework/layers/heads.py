@@ -33,7 +33,7 @@ class MultiHeadBase(Layer, makes_masks=False):
     """Base of multi-head attention layers: masks, scores, and the choice of the algorithm."""
 
     supports_masking = True
-    num_heads = key_dim = None  # names of MultiHeadAttention
+    num_heads = key_dim = None  # fields of MultiHeadAttention only
 
     def __post_init__(self):
         if self.flash_attention and self.dropout > 0:
@@ -107,7 +107,8 @@ class MultiHeadBase(Layer, makes_masks=False):
                 "supported with flash_attention, which computes no scores."
             )
         mask = attention_mask
-        # A fully masked row is 0 by scores, and a mean by the op: as in Keras, dropout decides.
+        # For a fully masked row the op gives a mean, explicit scores give 0. As in Keras, a layer
+        # with dropout computes explicit scores if there is a mask.
         use_op = self.dropout == 0 or (mask is None and not training)
         if use_op and not return_attention_scores and len(query.shape) == 4:
             if mask is not None:
@@ -147,7 +148,7 @@ def projection(layer, equation, output_shape, bias_axes, name, activation=None):
         kernel_constraint=layer.kernel_constraint, bias_constraint=layer.bias_constraint,
         activity_regularizer=builtin(layer)._inner_activity(layer), dtype=layer.dtype_policy,
     )  # fmt: skip
-    made.supports_masking = True  # this layer handles masks
+    made.supports_masking = True  # no warning for masked inputs: attention applies masks
     return made
 
 
@@ -184,12 +185,12 @@ def _equations(layer, rank):
 
 
 def letters_of(n):
-    """Return the names of `n` axes."""
+    """Return `n` letters, which name axes in einsum equations."""
     return string.ascii_letters[:n]
 
 
 def _cloned(initializer):
-    """Return a copy of an initializer: without a seed it draws other numbers."""
+    """Return a copy of an initializer, which draws other numbers unless it has a seed."""
     return initializer.clone() if hasattr(initializer, "clone") else initializer
 
 
@@ -198,7 +199,7 @@ def _boolean(mask):
 
 
 def _with_heads(mask, rank, axes):
-    """Return `mask` with new axes of heads before the axes of queries and keys (`axes` each)."""
+    """Insert axes for the heads before the `axes` query axes and `axes` key axes of `mask`."""
     missing = rank - len(mask.shape)
     first = len(mask.shape) - 2 * axes
     return expand_axes(mask, tuple(range(first, first + missing))) if missing else mask

@@ -25,7 +25,7 @@ _OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
 
 
 class _IndexTable:
-    """A table op from words to indices, by a dict, or `unknown(words)` for other words."""
+    """A table op from words to indices: by a dict, or by `unknown(words)` for words not in it."""
 
     dtype = np.dtype(np.int64)
 
@@ -46,7 +46,7 @@ class _IndexTable:
 
 
 class _WordTable:
-    """A table op from indices to words of a list, `unknown` for indices outside of it."""
+    """A table op from indices to the words in a list; `unknown` for indices out of range."""
 
     def __init__(self, words, unknown, dtype):
         self._words = np.array([*words, unknown], dtype)
@@ -71,14 +71,14 @@ class Lookup(Layer, strings=False):
         self.output_mode = _OLD_MODES.get(self.output_mode, self.output_mode)
         _refuse_settings(self)
         self._framework.words = None  # the vocabulary without mask and OOV tokens
-        self._framework.table = None  # built at the first call
+        self._framework.table = None  # the table op, built at the first call
         self._framework.idf = None
         self._framework.static = self.vocabulary is not None
         self.reset_state()
         if self._framework.static:
             self.set_vocabulary(self.vocabulary, self.idf_weights)
             if isinstance(self.vocabulary, str):
-                self.vocabulary = None  # words from a file are not in the config
+                self.vocabulary = None  # get_config() leaves out words that come from a file
 
     # ---- the vocabulary ----
 
@@ -219,7 +219,7 @@ class Lookup(Layer, strings=False):
 
 
 def without_paths(config):
-    """Return the constructor's arguments in a config; a config may not make a layer read files.
+    """Return the constructor's arguments from a config; refuse paths, so that it reads no files.
 
     Raises:
         UnsafeFileError: the vocabulary is a path instead of a list of words.
@@ -237,7 +237,7 @@ def without_paths(config):
     }
 
 
-# ---- what lookups do with their words ----
+# ---- words, tables and settings ----
 
 
 def _has_strings(layer):
@@ -245,21 +245,21 @@ def _has_strings(layer):
 
 
 def _word(layer, value):
-    """Return a word as it stands in the vocabulary."""
+    """Convert a word to its type in the vocabulary: str or int."""
     if _has_strings(layer):
         return value.decode(layer.encoding) if isinstance(value, bytes) else str(value)
     return value if value is None else int(value)
 
 
 def _raw(layer, value):
-    """Return a word as it stands in arrays."""
+    """Convert a word to its type in arrays: bytes or int."""
     if _has_strings(layer):
         return value.encode(layer.encoding) if isinstance(value, str) else value
     return _word(layer, value)
 
 
 def _words_of(layer, data):
-    """Return an array of words."""
+    """Return data of `adapt` as an array of words: bytes or int64."""
     if _has_strings(layer):
         return (data if isinstance(data, Tensor) else tensor(data)).array
     return np.asarray(getattr(data, "array", data), np.int64)
@@ -351,7 +351,7 @@ def _new_table(layer):
         return _WordTable(words, _raw(layer, layer.oov_token), dtype)
     first = _first_word(layer)
     indices = {_raw(layer, w): first + i for i, w in enumerate(layer._framework.words or ())}
-    if layer.mask_token is not None:  # 0, or -1, which encodings ignore
+    if layer.mask_token is not None:  # encodings ignore index -1
         indices[_raw(layer, layer.mask_token)] = 0 if layer.output_mode == "int" else -1
     return _IndexTable(indices, partial(_unknown, layer))
 

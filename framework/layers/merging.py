@@ -53,7 +53,7 @@ def _at_least(inputs, number, layer):
 
 
 def _expanded_to(x, rank):
-    """Insert missing axes after the batch axis, so that samples align."""
+    """Expand `x` to `rank` axes by axes of size 1 after the batch axis, so that batches align."""
     missing = rank - x.ndim
     return expand_axes(x, tuple(range(1, 1 + missing))) if missing and x.ndim else x
 
@@ -156,7 +156,7 @@ class Concatenate(Layer, builds_at_init=True):
 
 
 def _mask_but_last(x, mask):
-    """Return the mask of an input expanded to all axes except the last."""
+    """Return the mask of `x` in the shape of `x` without the last axis; all True if it is None."""
     shape = tuple(x.shape)[:-1]
     if mask is None:
         if isinstance(x, KerasTensor):

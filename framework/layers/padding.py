@@ -26,7 +26,7 @@ def _pairs(value, n, name):
 
 
 class _EdgeLayer(Layer, builds_at_init=True, rank=0):
-    """Base of padding and cropping; the record's `pairs` hold (before, after) for each axis."""
+    """Base of padding and cropping; `_framework.pairs` holds (before, after) for each axis."""
 
 
 class _ZeroPadding(_EdgeLayer):

@@ -75,11 +75,11 @@ class _Pooling(Layer, builds_at_init=True, axes=1):
 
 
 class _Max(_Pooling, pool=pool.max_pool):
-    """The largest element of each window."""
+    """Base of max pooling: the largest element of each window."""
 
 
 class _Average(_Pooling, pool=pool.mean_pool):
-    """The mean of each window."""
+    """Base of average pooling: the mean of each window."""
 
     def call(self, inputs: TensorLike) -> Any:
         return super().call(windowed.floating(inputs))

@@ -66,7 +66,7 @@ def remember(layer, args, kwargs, outputs):
     """Record this call as the origin of its symbolic outputs, unless an outer call is symbolic."""
     if thread.symbolic is not None:
         return
-    kwargs = dict(kwargs)  # a new dict: its identity distinguishes calls
+    kwargs = dict(kwargs)  # a copy: the identity of this dict tells calls apart
     single = not nest.is_nested(outputs)
     for i, output in enumerate(nest.flatten(outputs)):
         if isinstance(output, KerasTensor):
@@ -82,7 +82,7 @@ def run_symbolically(layer, args, kwargs):
 
 
 def output_shapes(layer, args, kwargs):
-    """Return the user-defined `compute_output_shape` of these inputs."""
+    """Call the user-defined `compute_output_shape` with the shapes of these inputs."""
     parameters = list(inspect.signature(layer.compute_output_shape).parameters.values())
     names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
     return layer.compute_output_shape(*shapes_for(names, signature_of(layer), args, kwargs, layer))
@@ -118,6 +118,6 @@ def inputs_of_shapes(layer, shapes):
 
 
 def arguments_of_shapes(layer, args, kwargs):
-    """Return call arguments for shapes; keyword arguments lose their suffix `_shape`."""
+    """Return KerasTensors of these shapes as call arguments; `x_shape` is the shape of `x`."""
     inputs = {k.removesuffix("_shape"): inputs_of_shapes(layer, v) for k, v in kwargs.items()}
     return tuple(inputs_of_shapes(layer, shape) for shape in args), inputs

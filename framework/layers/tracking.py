@@ -1,7 +1,7 @@
-"""Variable tracking: what a layer owns is noted as its attributes are set, and listed.
+"""Variable tracking: setting an attribute registers the variables and layers in its value.
 
-The order is that of the first assignment, as in Keras: saved weights and optimizer slots rely on
-it. Lists and dicts that a layer holds notify the layer when they change.
+They are listed in the order of first assignment, as in Keras: saved weights and optimizer slots
+rely on it. Lists and dicts that a layer holds notify the layer when they change.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ class LayerRecord(Record):
     """The internal state of a layer.
 
     Attributes:
-        trainable_variables, ..., seed_generators: what the layer itself owns.
+        trainable_variables, ..., seed_generators: what the layer owns, without its inner layers.
         locked: whether new variables and inner layers are forbidden.
         trainable, dtype_policy: the constructor arguments.
         initialized: whether `Layer.__init__` has run.
@@ -35,11 +35,11 @@ class LayerRecord(Record):
         building, build_shapes: whether `build` is running, and its shapes by name.
         path: the names of the outer layers and of this layer.
         direct: the dtype of tensors that `call` takes without a cast, once known.
-        entered: the number of the outermost call that the layer was last in.
-        losses, losses_entry: the added losses, and the number of their outermost call.
+        entered: the number of the layer's last call that no other layer made.
+        losses, losses_entry: the added losses, and the number of the outermost call that did it.
         first_call: (args, kwargs, outputs) of the first symbolic call.
-        makes_masks: whether outputs may have a mask although inputs have none; None: as the class.
-        variables_cache: (the value of `structure`, all variables).
+        makes_masks: whether outputs may have a mask although inputs have none; the class if None.
+        variables_cache: all variables, after the value of the counter `structure` at that time.
     """
 
     locked = initialized = building = False
@@ -54,7 +54,7 @@ class LayerRecord(Record):
         self.losses = []
 
     def held(self):
-        """Return what the layer holds besides its attributes."""
+        """Return the objects that the layer holds besides its attributes."""
         return ()
 
 
@@ -78,12 +78,12 @@ class VariableOwner(Owning):
         object.__delattr__(self, name)
         untrack(self, old)
 
-    def __setstate__(self, state):  # the containers of a copy notify the copy
+    def __setstate__(self, state):  # the lists and dicts of a copy notify the copy
         self.__dict__.update({k: _rewrap(v, self) for k, v in state.items()})
 
-    # ---- what it owns, with its inner layers ----
+    # ---- variables and layers, including those of inner layers ----
 
-    # Keras's names, which programs read
+    # Private attributes of Keras's layers, which existing programs read.
     _layers, _metrics, _seed_generators = map(Shown, ("layers", "metrics", "seed_generators"))
     _trainable_variables = Shown("trainable_variables")
     _non_trainable_variables = Shown("non_trainable_variables")
@@ -253,7 +253,7 @@ class _TrackedContainer:
                 untrack(self._owner, value)
 
     def __copy__(self):
-        return type(self).__mro__[2](self)  # a copy has no owner: a plain list or dict
+        return type(self).__mro__[2](self)  # a copy is a plain list or dict without an owner
 
     copy = __copy__
 
@@ -355,7 +355,7 @@ class TrackedDict(_TrackedContainer, dict):
 
 _ABSENT = object()
 
-# The types of most attributes; they hold nothing to track.
+# The types of most attribute values; such values hold no variables or layers.
 _NEVER_OWNED = frozenset((type(None), bool, int, float, str))
 
 

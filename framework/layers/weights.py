@@ -1,4 +1,4 @@
-"""Weights: groups of fields that describe them, and the weights made from such fields."""
+"""Weights of layers: fields that describe them, and `weight`, which creates them."""
 
 from framework.constraints import ConstraintField
 from framework.core.configurable import Configurable

@@ -264,7 +264,7 @@ def _affine(x, kernel, bias):
 
 
 def _of_inputs(cell, x, kernel, bias, training):
-    """Return the input term of each gate; with implementation 1, each gate has its own mask."""
+    """Return `x @ kernel + bias` for each gate; with implementation 1, each has its own mask."""
     sizes = (cell.units,) * type(cell)._framework.gates
     if not _drops_inputs(cell, training) or not cell.dropout_mask_count:
         return split(_affine(_dropped(cell, x, training), kernel, bias), sizes=sizes, axis=1)
@@ -277,7 +277,7 @@ def _of_inputs(cell, x, kernel, bias, training):
 
 
 def _masked_states(cell, h, training):
-    """Return the state times the dropout mask of each gate."""
+    """Return, for each gate, the state times the gate's dropout mask."""
     if not (training and 0 < cell.recurrent_dropout < 1):
         return [h] * type(cell)._framework.gates
     return [h * mask for mask in cell.get_recurrent_dropout_mask(h)]
@@ -292,13 +292,13 @@ def _weights_now(layer):
 
 
 def _drops(layer, training):
-    """Return whether this call drops the state, or inputs with one mask per gate."""
+    """Return whether dropout applies to the state, or to inputs with one mask per gate."""
     several = layer.dropout and layer.dropout_mask_count
     return bool(training and (layer.recurrent_dropout or several))
 
 
 def _drops_inputs(layer, training):
-    """Return whether inputs are dropped; as in Keras, cells with gates ignore a rate of 1."""
+    """Return whether dropout applies to inputs; as in Keras, rate 1 has no effect with gates."""
     return training and (
         0 < layer.dropout < 1 or (layer.dropout == 1 and type(layer)._framework.gates == 1)
     )
@@ -315,7 +315,7 @@ def _is_usual(layer, cls):
 def _inputs_of_op(layer, sequences, states, mask, training):
     weights = _weights_now(layer)
     sequences = in_dtype_of(weights[0], sequences)
-    if _drops_inputs(layer, training):  # one mask for all steps
+    if _drops_inputs(layer, training):  # all steps share one dropout mask
         first = getitem(sequences, index=(slice(None), 0))
         sequences = sequences * expand_axes(layer.get_dropout_mask(first), (1,))
     return sequences, *states, *weights, mask

@@ -57,25 +57,25 @@ class CellFields(
     RecurrentInitializers, RecurrentRegularizers, RecurrentConstraints, Dropouts,
     kw_only=True, group=True,
 ):  # fmt: skip
-    """The groups of SimpleRNNCell and GRUCell."""
+    """The fields that SimpleRNNCell and GRUCell share."""
 
 
 class LayerFields(
     RecurrentInitializers, RecurrentRegularizers, ActivityRegularizer, RecurrentConstraints,
     Dropouts, kw_only=True, group=True,
 ):  # fmt: skip
-    """The groups of SimpleRNN and GRU, without those of the steps."""
+    """The fields that SimpleRNN and GRU share, except those of `Steps`."""
 
 
 class LSTMCellFields(
     RecurrentInitializers, ForgetBias, RecurrentRegularizers, RecurrentConstraints, Dropouts,
     Seeded, kw_only=True, group=True,
 ):  # fmt: skip
-    """The groups of LSTMCell and ConvLSTMCell."""
+    """The fields that LSTMCell and ConvLSTMCell share."""
 
 
 class LSTMFields(
     RecurrentInitializers, ForgetBias, RecurrentRegularizers, ActivityRegularizer,
     RecurrentConstraints, Dropouts, Seeded, Steps, kw_only=True, group=True,
 ):  # fmt: skip
-    """The groups of LSTM and ConvLSTM."""
+    """The fields that LSTM and ConvLSTM share."""

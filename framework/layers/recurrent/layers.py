@@ -1,4 +1,4 @@
-"""SimpleRNN, GRU and LSTM: RNN with a built-in cell, which takes their arguments."""
+"""SimpleRNN, GRU and LSTM: RNN layers that create the built-in cell from their arguments."""
 
 from typing import Any, Literal
 

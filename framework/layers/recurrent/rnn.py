@@ -190,16 +190,16 @@ class RNN(Layer):
 
 
 class OwnCell(RNN, kw_only=True, left_out=("cell",), cell_class=None, cell_name=None):
-    """Base of RNNs that make their cell: its arguments are fields of the layer."""
+    """Base of RNNs that create their own cell: the cell's arguments are fields of the layer."""
 
     unroll: bool = False
     zero_output_for_mask: bool = False
-    if TYPE_CHECKING:  # no argument, and as one by keyword not the first by position
+    if TYPE_CHECKING:  # keyword-only here: type checkers must not see RNN's first argument
         cell: Any = None
 
 
 def own_cell(layer, **arguments):
-    """Return the cell of a layer, made from its fields and from arguments that are none."""
+    """Create the cell of a layer from the layer's fields and `arguments`, which are not fields."""
     record = type(layer)._framework
     for name, field in fields_of(record.cell_class).items():
         if not field.keyword_only and name not in arguments:

@@ -30,8 +30,8 @@ class Wrapper(Layer):
         return cls(**{**config, "layer": nested.as_layer(config["layer"], custom_objects)})
 
 
-# Deterministic layers that treat the samples of a batch independently: they can take the steps of
-# a sequence as more samples.
+# Deterministic layers that treat the samples of a batch independently: TimeDistributed calls them
+# once, with the steps of all sequences as one large batch.
 _ROW_BY_ROW = frozenset((
     *("Activation", "Dense", "ELU", "Embedding", "Flatten", "Identity", "LayerNormalization"),
     *("LeakyReLU", "PReLU", "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Rescaling"),
