@@ -49,12 +49,12 @@ class Reduction:
 
     @classmethod
     def all(cls):
-        """Return the four names."""
+        """Return the names of the reductions."""
         return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
 
     @classmethod
     def validate(cls, key: TensorLike):
-        """Raise a ValueError unless `key` is one of the four names."""
+        """Raise a ValueError unless `key` is the name of a reduction."""
         if key not in cls.all():
             raise InvalidArgumentError(
                 f"Invalid Reduction Key: {key!r}. Expected keys are {cls.all()!r}."
@@ -104,7 +104,7 @@ class Loss(Watched, kw_only=True, base_by_position=True, casts_labels=True):
             sample_weight: weights that broadcast to the values of `call`.
         """
         mask = getattr(y_pred, "_keras_mask", None)
-        dtype = self.dtype or as_dtype(floatx())  # a subclass may not call super().__init__()
+        dtype = self.dtype or as_dtype(floatx())  # None if a subclass skips super().__init__()
         label_dtype = dtype if type(self)._framework.casts_labels else None
         if type(y_pred) is Tensor and type(y_true) is Tensor:
             y_pred = as_tensor(y_pred, dtype)
@@ -159,7 +159,7 @@ def _operand(value, dtype, several):
 
 
 def _weights(sample_weight, mask, reduction, dtype):
-    """Return sample weights times mask; for a mean, the unmasked weights are scaled up."""
+    """Return sample weights times mask, scaled so that means count unmasked elements only."""
     if sample_weight is not None:
         sample_weight = as_tensor(sample_weight, dtype)
     if mask is None:
@@ -260,7 +260,7 @@ def _same_ranks(y_true, y_pred):
 
 
 def formula(*aliases, casts_labels=True) -> Callable[[F], F]:
-    """Return a decorator of a formula of the loss of each sample: its function, found by name.
+    """Return a decorator that makes a registered public loss function from a formula per sample.
 
     The formula gets tensors of one floating dtype, that of `y_pred`. Its parameters after `y_true`
     and `y_pred` are the fields of the class that has the formula.
@@ -284,7 +284,7 @@ def formula(*aliases, casts_labels=True) -> Callable[[F], F]:
 
 
 class FormulaLoss(Loss, kw_only=True, group=True):
-    """Base of losses that a function computes: `class Huber(FormulaLoss, formula=huber)`."""
+    """Base of losses whose formula is a function: `class Huber(FormulaLoss, formula=huber)`."""
 
     reduction: ReductionField = "sum_over_batch_size"
     name: Name = None
@@ -317,7 +317,7 @@ def as_loss(identifier, y_true_shape=None, y_pred_shape=None):
     if isinstance(identifier, str):
         if identifier.lower() in ("crossentropy", "ce"):
             identifier = f"{label_form(y_true_shape, y_pred_shape)}_crossentropy"
-        named = losses.lookup(identifier)  # a class, or a function with the name of a class
+        named = losses.lookup(identifier)  # "mse" is a function; its name leads to the class
         identifier = losses.classes.get(snake_case(named.__name__), named)
     loss = losses.get(identifier)
     if loss is None or isinstance(loss, Loss):

@@ -57,7 +57,7 @@ def _weights(value):
 OpenFraction = Annotated[float, Resolved("a number in (0, 1)", _open_fraction)]
 Weights = Annotated[Any, Resolved("a number or a list of numbers", _weights)]
 
-# The smallest base of a power: below exponent 1 the slope at 0 is infinite.
+# Bases of powers are clipped to this: x**a with a < 1 has an infinite derivative at 0.
 _TINY = float(np.finfo(np.float32).tiny)
 
 

@@ -36,7 +36,7 @@ def _labels(labels, embeddings, what):
 
 
 def _positions(labels):
-    """Return 0, 1, ...: a symbolic batch has no size to count to."""
+    """Return the position of each label by a cumulative sum, as a batch size may be unknown."""
     return cumsum(labels * 0 + 1, axis=0, reverse=False)
 
 

@@ -163,7 +163,7 @@ _NAMES = ("true_positives", "false_positives", "true_negatives", "false_negative
 
 
 def _low(x):
-    """Return the values at all thresholds but the highest."""
+    """Return the values at the lower threshold of each interval between thresholds."""
     return getitem(x, index=(slice(None, -1),))
 
 

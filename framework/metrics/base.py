@@ -27,7 +27,7 @@ metrics = Registry("metric")
 class MetricRecord(Record):
     """The internal state of a metric: its variables and inner metrics."""
 
-    variables = metrics = None  # until __init__ has run
+    variables = metrics = None  # None until Metric.__init__ has run
 
 
 class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, direction=None):
@@ -159,7 +159,7 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
                     f"of the class {type(self).__name__}."
                 )
             mine, others = self.variables, metric.variables
-            for variable in others[len(mine) :]:  # made by the first update of the other
+            for variable in others[len(mine) :]:  # created by the other's first update
                 made = self.add_variable(
                     variable.shape, "zeros", variable.dtype, name=variable.name
                 )  # fmt: skip

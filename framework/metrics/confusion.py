@@ -111,7 +111,7 @@ def counts_at(metric, y_true, y_pred, weights, thresholds, columns=False):
     thresholds = np.asarray(thresholds, getattr(y_pred.dtype, "np", y_pred.dtype))
     order = np.argsort(-thresholds, kind="stable")
     width = y_pred.shape[-1] if columns else 1
-    # The position in descending order from which on thresholds are below the prediction.
+    # How many thresholds are at least as high as the prediction: the others make it positive.
     place = searchsorted(-thresholds[order], negative(y_pred), side="right", dtype=_INT64)
     cell = place * 2 + cast(not_equal(y_true, 0), dtype=_INT64)
     if columns:
@@ -165,7 +165,7 @@ def _only_best(y_pred, k):
 class CountsAtThresholds(Metric, counts=None):
     """Base of metrics whose state is some of the four counts at `thresholds`.
 
-    The class argument `counts` names the count of a metric that has one, and calls it accumulator.
+    The class argument `counts` names the count of a metric with one variable, `accumulator`.
     """
 
     def update_state(self, y_true, y_pred, sample_weight=None):
@@ -219,7 +219,7 @@ def _by_threshold(metric, values):
 
 
 class OneCount(CountsAtThresholds):
-    """Base of the four counts."""
+    """Base of metrics of one count, such as true positives."""
 
     thresholds: Thresholds = None
     name: Name = None
@@ -358,11 +358,11 @@ class Recall(ShareOfCounts):
         add_counts(self, ["true_positives", "false_negatives"], (len(self.thresholds),))
 
 
-# ---- the best of one share where another is large enough -----------------------------------------
+# ---- the best rate among thresholds where another is high enough ---------------------------------
 
 
 class BestShare(CountsAtThresholds, direction="up"):
-    """Base of metrics that choose the threshold by one share and report another."""
+    """Base of metrics that report the best rate among thresholds where another is high enough."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -371,7 +371,7 @@ class BestShare(CountsAtThresholds, direction="up"):
 
 
 def _largest(limit, limited, shares):
-    """Return the largest share where the limited one is at least `limit`, else 0."""
+    """Return the largest of `shares` where `limited` is at least `limit`; 0 if it never is."""
     return reduce_max(
         select(greater_equal(limited, limit), shares, 0.0), axis=(0,), keepdims=False
     )  # fmt: skip
@@ -401,7 +401,7 @@ class SensitivityAtSpecificity(BestShare):
     dtype: ComputeDtype = None
 
     def result(self):
-        """Return the largest share, 0 if no threshold is good enough."""
+        """Return the largest value; 0 if no threshold meets the requirement."""
         limited = share(self.true_negatives, self.false_positives)
         return _largest(self.specificity, limited, share(self.true_positives, self.false_negatives))
 
@@ -430,7 +430,7 @@ class SpecificityAtSensitivity(BestShare):
     dtype: ComputeDtype = None
 
     def result(self):
-        """Return the largest share, 0 if no threshold is good enough."""
+        """Return the largest value; 0 if no threshold meets the requirement."""
         limited = share(self.true_positives, self.false_negatives)
         return _largest(self.sensitivity, limited, share(self.true_negatives, self.false_positives))
 
@@ -459,7 +459,7 @@ class PrecisionAtRecall(BestShare):
     dtype: ComputeDtype = None
 
     def result(self):
-        """Return the largest share, 0 if no threshold is good enough."""
+        """Return the largest value; 0 if no threshold meets the requirement."""
         limited = share(self.true_positives, self.false_negatives)
         return _largest(self.recall, limited, share(self.true_positives, self.false_positives))
 
@@ -488,6 +488,6 @@ class RecallAtPrecision(BestShare):
     dtype: ComputeDtype = None
 
     def result(self):
-        """Return the largest share, 0 if no threshold is good enough."""
+        """Return the largest value; 0 if no threshold meets the requirement."""
         limited = share(self.true_positives, self.false_positives)
         return _largest(self.precision, limited, share(self.true_positives, self.false_negatives))

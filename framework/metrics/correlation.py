@@ -48,7 +48,7 @@ def _moments(y_true, y_pred, axis, what):
 @public(_operands)
 @in_32_bits
 def pearson_correlation(y_true: TensorLike, y_pred: TensorLike, axis: Axis = -1) -> Tensor:
-    """The covariance divided by both standard deviations, along `axis`; NaN of equal numbers.
+    """The covariance divided by both standard deviations, along `axis`; NaN if all are equal.
 
     Args:
         axis: the axis of the samples of one correlation.

@@ -126,5 +126,5 @@ class SparseCategoricalCrossentropy(MeanOfLoss, formula=classes.sparse_categoric
         y_pred = floating(y_pred)
         if self.ignore_class is None:
             return self.loss(y_true, y_pred)
-        # Only a tensor carries the mask of ignored elements.
+        # The loss attaches the mask of ignored elements to its result, which must be a tensor.
         return call_on_tensors(self.loss, y_true, y_pred)

@@ -130,7 +130,7 @@ def call_on_tensors(function, y_true, y_pred):
 class MeanOfFunction(Mean, computed="values"):
     """The mean of `values(y_true, y_pred)`, which subclasses define for arrays and tensors.
 
-    A class of the package may name a formula instead: `class Accuracy(..., formula=accuracy)`.
+    A built-in class may name a formula instead: `class Accuracy(..., formula=accuracy)`.
     """
 
     def __init_subclass__(cls, formula=None, **settings):
@@ -211,7 +211,7 @@ def accumulate(mean, values, sample_weight, mask, tensors):
     values = operand(values, dtype, tensors)
     weights = None if sample_weight is None else operand(sample_weight, dtype, tensors)
     weights = _masked(mean, weights, mask, tensors)
-    if weights is not None:  # as in Keras, which ignores this mask without weights
+    if weights is not None:  # as in Keras, the loss's mask counts only with weights
         weights = _masked(mean, weights, value_mask, tensors)
     values, weights = _samplewise(values, weights, reduce_mean, mean.name)
     if weights is None:

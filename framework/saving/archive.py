@@ -1,4 +1,4 @@
-"""Zip files: members are checked by the directory of the file, and read without extracting."""
+"""Zip files: members are checked by the central directory, and read without extracting files."""
 
 import io
 import stat
@@ -8,7 +8,7 @@ import zlib
 from framework.core.errors import DamagedFileError, UnsafeFileError
 
 _BLOCK = 2**20
-_FLOOR = 2**20  # below it, no compression ratio is suspicious
+_FLOOR = 2**20  # bytes up to which a member may have any compression ratio
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -84,7 +84,7 @@ class Archive:
         with _damage(self.name, member), self._zip.open(info) as stream:
             data = stream.read(info.file_size + 1)
         if len(data) != info.file_size:
-            raise DamagedFileError(f"{self.name}: {member} has not the size that it declares.")
+            raise DamagedFileError(f"{self.name}: {member} does not have its declared size.")
         return data
 
     def open(self, member):
@@ -93,7 +93,7 @@ class Archive:
         if info.compress_type != zipfile.ZIP_STORED:
             return io.BytesIO(self.read(member, info.file_size, "as declared"))
         with _damage(self.name, member), self._zip.open(info) as stream:
-            while stream.read(_BLOCK):  # verifies the checksum
+            while stream.read(_BLOCK):  # zipfile verifies the checksum at the end
                 pass
         return FileSection(self._file, _start_of(self._file, info, self.name), info.file_size)
 
@@ -104,7 +104,7 @@ class Archive:
 
 
 def _start_of(file, info, name):
-    """Return where the bytes of a stored member begin."""
+    """Return the offset in the file at which the bytes of a stored member begin."""
     file.seek(info.header_offset)
     header = file.read(30)
     if header[:4] != b"PK\x03\x04":
@@ -114,7 +114,7 @@ def _start_of(file, info, name):
 
 
 class FileSection(io.RawIOBase):
-    """A part of a file, as a file for reading."""
+    """A range of bytes of a file, as a read-only file."""
 
     def __init__(self, file, start, size):
         self._file, self._start, self._size, self._at = file, start, size, 0

@@ -12,12 +12,12 @@ import numpy as np
 from framework.core.dtypes import as_dtype
 from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
 
-_FLOOR = 2**20  # below it, no declared size is suspicious
-_FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 32000: "lzf"}  # built into every h5py
+_FLOOR = 2**20  # bytes up to which a chunked dataset may have any compression ratio
+_FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 32000: "lzf"}  # filters in every h5py
 
 
 def h5py():
-    """Return the library, imported at the first use of a file."""
+    """Return the h5py module; it is imported only when an HDF5 file is used."""
     import h5py as library
 
     return library
@@ -79,7 +79,7 @@ class Reader:
         return path in self._groups
 
     def keys(self, group):
-        """Return the names of the datasets in a group; numbers in their order."""
+        """Return the names of the datasets in a group; numbers in numeric order."""
         start = f"{group}/" if group else ""
         names = [p.removeprefix(start) for p in self._datasets if p.startswith(start)]
         names = [n for n in names if "/" not in n]
@@ -95,7 +95,7 @@ class Reader:
             return tuple(self._dataset(path).shape)
 
     def checked_bytes(self):
-        """Check all datasets; return their size together."""
+        """Check all datasets; return their total size in bytes."""
         total = 0
         for path in self._datasets:
             with damage(f"{self.name}: {path}"):
@@ -108,8 +108,9 @@ class Reader:
         """Return the array of a dataset.
 
         Raises:
-            DamagedFileError: less is stored than the shape declares.
-            UnsafeFileError: the type is not a number, or the data need a plugin.
+            DamagedFileError: the data cannot be read.
+            UnsafeFileError: the elements are not numbers, the data are in other files or need a
+                plugin, or the shape declares more than is stored.
         """
         with damage(f"{self.name}: {path}"):
             dataset = self._dataset(path)
@@ -176,14 +177,14 @@ def _is_bfloat16(dataset):
 
 
 def _text(value):
-    """Return an attribute of texts as str or as a list of str."""
+    """Convert the value of a text attribute to str or a list of str."""
     if isinstance(value, np.ndarray):
         return [_text(v) for v in value.tolist()]
     return value.decode("utf-8") if isinstance(value, bytes) else str(value)
 
 
 def _walk(file, name, limits):
-    """Return the paths of all datasets and groups; refuse everything but hard links to these."""
+    """Return the paths of all datasets and groups; refuse other objects and links."""
     library = h5py()
     datasets, groups, seen = {}, {"": None}, set()
     waiting = [("", file.id, 0)]
@@ -247,13 +248,13 @@ class Writer:
         self.close()
 
     def group(self, path, name=None):
-        """Create a group, with its object's name as attribute."""
+        """Create a group; `name`, the name of its layer or optimizer, becomes an attribute."""
         group = self._file.require_group(path)
         if name is not None:
             group.attrs["name"] = name
 
     def write(self, path, array):
-        """Store an array."""
+        """Store an array as the dataset `path`."""
         if array.dtype.name == "bfloat16":
             dataset = self._file.create_dataset(path, data=array.view("V2"))
             dataset.attrs["dtype"] = "bfloat16"

@@ -10,7 +10,7 @@ from framework.core.errors import DamagedFileError, LoadError
 from framework.core.stored import load_variables
 from framework.saving import texts
 
-# Arguments of Keras 2's optimizers that have no counterpart.
+# Arguments of Keras 2's optimizers that Keras 3 does not have.
 _FORMER_OPTIONS = ("decay", "is_legacy_optimizer", "jit_compile")
 
 

@@ -27,7 +27,7 @@ from framework.saving.weights import (
 )
 from framework.saving.writing import replacing
 
-KERAS_VERSION = "3.15.1"  # the version of the format
+KERAS_VERSION = "3.15.1"  # the version of Keras that saved files declare
 _CONFIG, _METADATA = "config.json", "metadata.json"
 _BLOCK = 2**20
 
@@ -79,7 +79,7 @@ def _write(model, file, folder):
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(_METADATA, metadata)
         archive.writestr(_CONFIG, config)
-        with tempfile.TemporaryFile(dir=folder) as weights:  # HDF5 needs a file of its own
+        with tempfile.TemporaryFile(dir=folder) as weights:  # HDF5 needs a seekable file
             write_variables(model, weights)
             weights.seek(0)
             with archive.open(WEIGHTS, "w", force_zip64=True) as member:
@@ -137,19 +137,19 @@ def _load_legacy(file, name, custom_objects, compiles, limits):
                 legacy_h5.read_model(model, reader, compiles, limits)
         except LoadError:
             raise
-        except Exception as error:  # of the compile arguments
+        except Exception as error:  # raised for the file's compile arguments
             raise LoadError(f"{name}: the model cannot be restored: {error}") from error
     return model
 
 
 def _made(config, custom_objects, size, name):
-    """Return the object of a config, with new variables of at most `size` bytes."""
+    """Create the model that a config describes, with variables of at most `size` bytes in all."""
     try:
         with CustomObjectScope(custom_objects), sharing(), budget(size):
             model = deserialize(config)
     except LoadError as error:
         raise type(error)(f"{name}: {error}") from error
-    except Exception as error:  # of any layer's constructor; the file causes it
+    except Exception as error:  # constructors raise anything for wrong arguments
         raise LoadError(f"{name}: the config does not describe a model: {error}") from error
     if not hasattr(model, "load_own_variables"):
         raise LoadError(f"{name}: the config does not describe a model but {model!r:.60}.")
@@ -157,7 +157,7 @@ def _made(config, custom_objects, size, name):
 
 
 def to_json(model, **options):
-    """Return the config of a model as a JSON text, without weights; `options` as of json.dumps."""
+    """Return the config of a model as a JSON text, without weights; json.dumps gets `options`."""
     import json
 
     with sharing():

@@ -149,7 +149,7 @@ def _write_safetensors(file, variables):
             "data_offsets": [start, end],
         }  # fmt: skip
     text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)  # the format aligns the data
+    text += b" " * (-len(text) % 8)  # the format requires data aligned to 8 bytes
     file.write(struct.pack("<Q", len(text)) + text)
     for variable in variables.values():
         file.write(np.ascontiguousarray(variable.array).tobytes())
@@ -185,7 +185,7 @@ class SafetensorsReader:
         self.shapes = {key: entry[1] for key, entry in self._entries.items()}
 
     def _check_offsets(self, size):
-        """Refuse arrays that overlap, leave gaps or lie outside the file, as the format does."""
+        """Refuse arrays that overlap, leave gaps or lie outside the file: they are not valid."""
         end = 0
         for key, (dtype, shape, start, stop) in sorted(
             self._entries.items(), key=lambda item: item[1][2:]

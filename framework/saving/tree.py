@@ -15,7 +15,7 @@ _PARTS = (Layer, Optimizer)
 
 
 def parts(root):
-    """Return [(path, part)] of everything that a file of `root` has, outer parts first."""
+    """Return [(path, part)] of the layers and optimizers saved with `root`, outer parts first."""
     found, seen = [], set()
     _visit(root, "", found, seen)
     return found
@@ -81,7 +81,7 @@ def _children(part):
 
 
 def _properties(cls):
-    """Return the names of the properties of a class that not every layer or model has."""
+    """Return the names of a class's properties, except those that every layer or model has."""
     return {
         name for base in cls.__mro__ if base not in _BASES and not _is_model_class(base)
         for name, value in vars(base).items() if isinstance(value, property)

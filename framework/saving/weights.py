@@ -1,4 +1,4 @@
-"""The variables of a model's parts in HDF5 files, and vocabularies and the like as assets."""
+"""Save and load a model's variables, in HDF5 files, and its assets, such as vocabularies."""
 
 import os
 import tempfile
@@ -31,7 +31,7 @@ LEGACY = (".h5", ".hdf5")
 
 
 class StoreToWrite(MutableMapping):
-    """The arrays of one part, written as they are set."""
+    """A mapping that writes the arrays of one layer or optimizer to a file as they are set."""
 
     def __init__(self, writer, group):
         self._writer, self._group, self._keys = writer, group, []
@@ -54,7 +54,7 @@ class StoreToWrite(MutableMapping):
 
 
 class StoreToRead(MutableMapping):
-    """The arrays of one part, read when they are asked for."""
+    """A mapping that reads the arrays of one layer or optimizer from a file on access."""
 
     def __init__(self, reader, group):
         self._reader, self._group = reader, group
@@ -82,7 +82,7 @@ class StoreToRead(MutableMapping):
 
 
 def group_of(reader, path):
-    """Return the group of a part's arrays; Keras 2.13 called the layers of a model differently."""
+    """Return the HDF5 group of a part's arrays; Keras 2.13 wrote another name for `layers`."""
     group = f"{path}/vars" if path else "vars"
     if not reader.has_group(group) and reader.has_group("_layer_checkpoint_dependencies"):
         group = group.replace("layers", "_layer_checkpoint_dependencies")
@@ -131,7 +131,7 @@ def _read_part(part, path, reader, assets):
             assets.load(part, path)
     except (UnsafeFileError, DamagedFileError, MemoryError):
         raise
-    except Exception as error:  # of a user's method, too
+    except Exception as error:  # user-defined load methods may raise anything
         return error
     return None
 
@@ -282,7 +282,7 @@ class Assets:
                 f"{self._limits.asset_bytes:,} bytes."
             )
         with tempfile.TemporaryDirectory() as folder:
-            for name in names:  # the archive has refused names that lead out of the folder
+            for name in names:  # safe paths: Archive refuses names that lead out of the folder
                 file = Path(folder, *name.removeprefix(start).split("/"))
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(self._archive.read(name, self._limits.asset_bytes, "assets"))

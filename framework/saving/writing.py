@@ -9,16 +9,16 @@ from framework.core.errors import SaveError
 
 try:
     import fcntl
-except ImportError:  # Windows
+except ImportError:  # Windows has no fcntl
     fcntl = None
 
 
 @contextmanager
 def replacing(path):
-    """Context that gives a new binary file, which replaces `path` when the block ends.
+    """Context manager that gives a new binary file, which replaces `path` when the block ends.
 
     The new file lies in the folder of `path` as ".NAME.partial". It is flushed to the disk before
-    it gets its name, and the folder after that. If the block raises, it is removed.
+    it gets its name, and the folder after that. If the block raises, the new file is removed.
 
     Args:
         path: the file to create or replace; a link is followed.
@@ -38,11 +38,11 @@ def replacing(path):
             file.flush()
             _keep_mode(file.fileno(), final)
             os.fsync(file.fileno())
-            if fcntl is not None:  # while it is locked: no other writer can open it
+            if fcntl is not None:  # rename while the lock keeps other writers out
                 partial.replace(final)
                 replaced = True
         with _clear_errors(path):
-            if not replaced:  # Windows replaces closed files only
+            if not replaced:  # Windows can replace a file only by a closed one
                 partial.replace(final)
                 replaced = True
             _flush_folder(final.parent)
@@ -87,7 +87,7 @@ def _locked(partial):
         except BaseException:
             os.close(descriptor)
             raise
-        os.close(descriptor)  # another writer renamed it meanwhile
+        os.close(descriptor)  # another writer has renamed this file: create a new one
 
 
 def _is_ours(descriptor, partial):
@@ -97,7 +97,7 @@ def _is_ours(descriptor, partial):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-            return True  # a file system without locks
+            return True  # the file system has no locks: write without one
         raise SaveError(
             f"Cannot write {partial.name[1:-8]!r}: another writer is writing it right now. What "
             "was there is unchanged."
@@ -123,7 +123,7 @@ def _flush_folder(folder):
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # not on all network file systems
             raise
     finally:
         os.close(descriptor)
