@@ -22,7 +22,8 @@ def fuse_epilogues(graph):
 
 
 def _fuse_epilogues(graph, uses):
-    followed = {}  # id of a kernel -> (its new attributes, the fused node)
+    # id of a kernel's node -> (its attributes with the epilogue, the node that it absorbs)
+    followed = {}
     for node in graph.nodes:
         before = _kernel_of_epilogue(node, uses)
         if before is not None:

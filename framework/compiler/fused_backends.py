@@ -122,7 +122,7 @@ class NumpyBlocks:
         blocks = BlockedFunction("block", group, namespace.bound, over)
         self.source = blocks.source
         self._function = namespace.function(self.source, "block")
-        # Results that are unchanged arrays: (index of the result, index of the array).
+        # Results that are unchanged arguments: (index of the result, index of the argument).
         self._kept = [(k, p) for k, p in enumerate(places) if graph.results[k] is arrays[p]]
         made = [v if v is not targets[id(v)] else None for v in graph.results]
         pool = [*arrays, *made, *self.numbers.read]
@@ -161,14 +161,12 @@ class NumbaLoops:
         if not all(type(g) is FusionGroup for g in groups):
             raise InvalidArgumentError("an op of the function has no loop form.")
         arrays = [v for v in graph.arguments if v.shape]
-        # A call puts its arrays into one list, the pool: the arguments, the scalars, then temporary
-        # arrays.
+        # A call puts its arrays into one list, the pool: arguments, scalars, temporary arrays.
         self._at = {id(v): i for i, v in enumerate([*arrays, *self.numbers.read])}
         self._size = len(self._at)
         self._temporary = []  # for each temporary array: (whether it has full size, dtype)
         self._copies = []  # (index in the pool, index of the array that it is copied to at the end)
-        # for each loop: (the GroupLoop, pool indices of its arrays, [(pool index of a mean, its
-        # divisor)])
+        # for each loop: (GroupLoop, pool indices of its arrays, [(pool index of a mean, divisor)])
         self._calls = []
         for position, group in enumerate(groups):
             later = {id(v) for g in groups[position + 1 :] for v in g.inputs}

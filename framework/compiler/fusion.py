@@ -237,7 +237,7 @@ def _rows_agree(group, node):
 
 
 _SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_back", "gelu_slope"))
-_LARGE = 1 << 20  # elements from which only memory bandwidth limits a loop
+_LARGE = 1 << 20  # elements from which memory bandwidth alone limits the speed of a loop
 
 
 def gains_as_loop(node):

@@ -65,7 +65,7 @@ class OpNode:
 
 
 class DrawNode:
-    """A random draw."""
+    """A node that draws random numbers."""
 
     __slots__ = ("draw", "layer", "line", "outputs")
     args = saved = inputs = ()
@@ -137,7 +137,7 @@ class Graph:
         results: the Values returned.
     """
 
-    facts = None  # further data that must be equal in two traces
+    facts = None  # further data that must be equal in both traces of a call
     structure = None  # the structure of the returned nest
     watched = types.MappingProxyType({})  # serial of a variable -> whether a tape watched it
     blocks = types.MappingProxyType({})  # index of the first node -> Block

@@ -18,8 +18,8 @@ class Liveness:
 
     def __init__(self, graph):
         self._root = {}
-        self.members = {}  # root of a class -> its values
-        self.last = {}  # root of a class -> position of the last node that uses it
+        self.members = {}  # root of an alias class -> its values
+        self.last = {}  # root of an alias class -> position of the last node that uses it
         self.read_last = {}  # id of a Value -> position of the last node that reads it
         for value in graph.arguments:
             self._add(value)

@@ -11,11 +11,11 @@ from framework.kernels import scalar_code
 BLOCK = 4096  # elements summed in their own dtype; the sums of such blocks are added in float64
 TASK = "numbers, first, last, memory"
 ENTRY = "kind, things, count"
-MOST_ARRAYS = 40  # the most arrays of a loop, as in `kernels/fast/elementwise.py`
+MOST_ARRAYS = 40  # the most arrays that a loop can have, as in `kernels/fast/elementwise.py`
 
 
 class _LoopValue(NamedTuple):
-    text: str  # its expression in the source
+    text: str  # the expression of the value in the source
     dtype: np.dtype
     layout: str
 

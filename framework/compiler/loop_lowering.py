@@ -43,8 +43,8 @@ def fits_loop(node):
 
 
 _NUMBERS = (int, float, bool)
-_ROWS = 8  # rows that a chunk has at least if there are enough, as in matrix products
-CHUNK = 512  # elements of a work item of arrays that have too few rows
+_ROWS = 8  # the least rows of a chunk where there are enough, as in matrix products
+CHUNK = 512  # elements of a work item where the arrays have too few rows
 _COSTLY = {
     "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",
     "gelu_back",
@@ -219,7 +219,7 @@ def _constant(value, shape):
     return loop_kernels.LoopConstant(number, array.dtype, kind) if fits else None
 
 
-# Estimated seconds of a NumPy call: per call, and per byte read or written.
+# A NumPy call takes about CALL seconds, plus BYTE for each byte that it reads or writes.
 CALL, BYTE = 0.5e-6, 1e-10
 # Loops replace NumPy calls after the calls have taken as long as it takes to import Numba and to
 # compile the loops that are not on disk.

@@ -17,13 +17,13 @@ from framework.compiler.product_tiling import (
 from framework.compiler.region_kernels import ScratchBuffer, kernel_calls
 from framework.kernels import tier
 
-# the most tasks and seconds for which single loops are called instead of a region
+# a region of at most so many tasks and seconds becomes calls of its single loops
 _FEW, _SMALL = 3, 5e-6
-_SHARED = 1 << 18  # bytes from which several threads sum the columns of an array
+_SHARED = 1 << 18  # the least bytes of an array whose columns several threads sum
 # the most bytes of a single node that joins a region: NumPy computes larger ones as fast, in place
 _JOINS = 1 << 17
 _OF_PRODUCT = 8e-12  # seconds per multiplication of a matrix product
-# seconds of a task; after a longer one, only nodes that read its result join the region
+# A task of more seconds is heavy: after it, only nodes that read its result join the region.
 _HEAVY = 1e-4
 
 
@@ -39,7 +39,7 @@ class NumbaCodegen(NumpyCodegen):
 
     def __init__(self, graph, name, argument_names, state=None, ordered=False):
         self.loops = []
-        # names in the source -> loops that are called directly; -> regions
+        # loops that are called without a region, and regions, by their names in the source
         self._called, self._regions = {}, {}
         # for each task of the open region: (task, its line, (name, loop) if it can run alone)
         self._pending = []
@@ -283,8 +283,7 @@ class NumbaCodegen(NumpyCodegen):
         owned = {key: old for key, old in in_place.items() if id(old) in places}
         made = GroupLoop(group, in_place)
         for value in (*made.outputs, *made.sums):
-            # Results and assigned values that overwrite nothing are new arrays; others lie in the
-            # arena.
+            # Results and assigned values become new arrays here, the others lie in the arena.
             escaped = self.lives.root(value) in self.lives.escaped
             out = None if escaped else self._destination(position, group, value)
             value.name = self._numbered_name(value.node.op.name)

@@ -24,7 +24,7 @@ class NumpyCodegen:
     `calls_numpy`, its computations can cause NumPy warnings.
     """
 
-    any_order = False  # whether the memory order of values may differ from that of eager ops
+    any_order = False  # whether values may have another memory order than in eager ops
 
     def __init__(self, graph, name, argument_names, state=None, ordered=False):
         self.graph = graph
@@ -36,12 +36,12 @@ class NumpyCodegen:
         self._known = {id(f): name for name, f in lowering.NAMES.items()}
         self._numbered = {}  # op name -> number of values named after it
         self._functions = []  # sources of the functions of fusion groups
-        self._cells = {}  # name -> closure cell of the user's function
+        self._cells = {}  # name in the source -> closure cell of the user's function
         self.calls_numpy = False
         self._before, self._body = [], []  # lines of `make`, lines of the plan function
         self._in_buffers = {}  # id of a Value in the arena -> its slot
         self._elsewhere = []  # (bytes, first, last position) of arrays that ops allocate
-        self._c_order = set()  # ids of Values known to be contiguous
+        self._c_order = set()  # ids of Values known to be in C order
         self._numbers = set()  # ids of 0-d Values that are NumPy scalars, not arrays
         self._as_arrays = lowering.read_as_arrays(graph)
         self._drawn = {}  # id of a generator's state -> names of variable and previous array
@@ -382,7 +382,7 @@ class NumpyCodegen:
                 return None
             variable = self._variable(found[0])
             name = self._unique(f"{variable}_own")
-            self._body.append(f"{name} = own({variable})")  # must be a line of its own, see `own`
+            self._body.append(f"{name} = own({variable})")  # a line of its own: see `own`
             return name
         if value.dtype.kind not in "fiub" or not value.nbytes:
             return None

@@ -184,7 +184,7 @@ class NumpyProductTask:
         self.node, self.args, self._epilogue = node, list(node.args), []
         (self.output,) = node.outputs
         self.shape = self.output.shape
-        # indices of the arguments whose rows are the rows of the result
+        # indices of the arguments of which a chunk reads only its own rows
         self._along = [] if node.attrs.get("transpose_a") else [0]
 
     def has_row_layout(self, other):
@@ -214,7 +214,7 @@ class NumpyProductTask:
     def all_outputs(self):
         return (self.output,)
 
-    along = all_outputs  # the outputs whose rows are the rows of the task
+    along = all_outputs  # the outputs of which a chunk computes its own rows
 
     @property
     def is_plain(self):

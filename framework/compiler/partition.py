@@ -50,8 +50,7 @@ class Partition:
         ]
         results, self._found = whole.results[: joint.count], whole.results
         self._gradients, self._seeds = joint.gradients, joint.seeds
-        # `replay` repeats the traced ops instead of the optimized ones: traced ops have
-        # derivatives.
+        # `replay` repeats the ops as traced, before optimization: these have derivatives.
         self._ends = [joint.results[place] for place in made]
         ops = [s for s in joint.nodes[: joint.began] if type(s) is OpNode]
         self._replayed = without_dead(Graph([], ops, [], self._ends)).nodes

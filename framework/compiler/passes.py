@@ -151,7 +151,7 @@ def _identity_argument(node, args):
     return None
 
 
-# Over axes of size 1, these return the elements unchanged.
+# These reductions return the elements unchanged if the reduced axes have size 1.
 _REDUCTIONS = frozenset(("sum_to", "reduce_sum", "reduce_mean", "reduce_max", "reduce_min"))
 _SAME_WHERE_ALIKE = _REDUCTIONS | {"identity", "stop_gradient", "cast", "reshape", "broadcast_to"}
 _SAME_WITH_ONE = frozenset(("multiply", "divide"))

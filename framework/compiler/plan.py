@@ -57,7 +57,7 @@ class Plan:
         self._changed = [v for v, _ in graph.assigned] + _states(graph)
         self._lock = lock_of(self._changed)
         self._generators = generators(graph)
-        self._loop_code = None  # the NumbaCodegen, until its loops are used
+        self._loop_code = None  # the NumbaCodegen while its loops are not in use yet, else None
         self._changing = threading.Lock()  # held while the backend changes
         self.tier = "numpy"
         program = NumpyCodegen(

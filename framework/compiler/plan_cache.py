@@ -20,7 +20,7 @@ from framework.kernels import tier
 _new = object.__new__
 _PATHS = 8  # the most plans for one signature: one for each path through Python conditions
 SIGNATURES = 32  # the most signatures that get plans
-_PLANNED = object()  # returned instead of a trace if an equal plan exists
+_PLANNED = object()  # `_twin` returns this if a plan with an equal graph exists
 _ATTEMPTS = 3  # calls that create variables before the signature is refused
 
 

@@ -26,7 +26,8 @@ _USED = (
     "ml_dtypes",
 )
 _LIBRARY = frozenset((*sys.stdlib_module_names, *_USED)) - {"__main__"}
-_ASKING = frozenset(("type", "arange"))  # np.arange calls `type` of its argument in C
+# functions that ask for a type: np.arange calls `type` in C
+_ASKING = frozenset(("type", "arange"))
 _FUNCTIONS = (types.FunctionType, types.MethodType)
 _MOST = 256  # the most guards of one trace; audits cover further reads
 

@@ -102,7 +102,8 @@ def _in_tuple(arrays):
 
 
 _TENSOR = object()  # placeholder of a tensor among the leaves
-_FLAT = {list: _tensors, tuple: _in_tuple}  # result type -> builder
+# type of a result -> function that builds it from arrays
+_FLAT = {list: _tensors, tuple: _in_tuple}
 
 
 def _one(arrays):

@@ -11,7 +11,7 @@ from framework.compiler.result_packing import result_packer
 from framework.compiler.symbolic_numbers import ScalarProgram
 from framework.compiler.tracing import traced
 
-# plans and traces of a signature, after which each number gets a signature of its own
+# the most plans and traces of a signature; then each number gets a signature of its own
 _ATTEMPTS = 8
 
 
@@ -213,7 +213,7 @@ class _OpenGraph(Graph):
             graph.blocks,
             scalar_program,
         )
-        self.added = graph.arguments[arrays:]  # one for each number that an op received
+        self.added = graph.arguments[arrays:]  # arguments that stand for numbers
 
     def given(self, values):
         """Return {id of an added argument: its number}, or None if a guard fails."""

@@ -302,8 +302,7 @@ class TapePlan:
         self._followed, self._made = run.followed, run.made
         self._outside = run.still_there()
         self._dtypes = [v.dtype for v in run.joint.seeds]
-        # (which results have cotangents, which gradients are needed) -> (plan, which gradients
-        # exist)
+        # (which cotangents are given, which gradients needed) -> (plan, which gradients it returns)
         self._backs = {}
         self._op = _PlanOp(self._name)
         self.current, self.reads = self._plan.current, self._plan.reads

@@ -90,7 +90,7 @@ class _Source:
 
     once = False  # True for an iterator, which cannot restart
     endless = False  # whether an epoch is infinite
-    read = None  # function from an element of the data to a batch; None for arrays
+    read = None  # function that converts an element of the data to a batch; None for arrays
 
     def begin(self):
         """Called at the start of an epoch."""

@@ -190,7 +190,7 @@ class Dataset:
     def enumerate(self, start: TensorLike = 0, name: str | None = None):
         """Return a dataset of pairs (int64 counter, element)."""
         start, stage = operator.index(start), self._framework
-        if stage.indexed:  # zipping with a range, also indexed, keeps the fast path
+        if stage.indexed:  # a range is indexed, too, so zipping with one keeps the fast path
             return Dataset.zip(Dataset.range(start, start + stage.length()), self)
         return Dataset.zip(Dataset.counter(start), self)
 

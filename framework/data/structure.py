@@ -28,7 +28,7 @@ def array_in(value, name):
             "different lengths, or its columns different types? Convert it to a numeric dtype."
         )
     if array.dtype.kind in "SUO":
-        return array_of(array)  # strings as bytes, as in TensorFlow
+        return array_of(array)  # converts strings to bytes, as in TensorFlow
     try:
         # converts to native byte order
         return array.astype(dtypes.as_dtype(array.dtype).np, copy=False)
