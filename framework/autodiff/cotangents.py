@@ -122,7 +122,7 @@ def _seed(seed, array, taped):
 
 
 def descendants(edges, serials):
-    """Return the serials and the serials of all values computed from them."""
+    """Return `serials` and the serials of all values computed from them."""
     found = set(serials)
     for produced, _, _, rule, serial, _, _, read in edges:
         if rule is not None:

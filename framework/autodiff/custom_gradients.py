@@ -1,4 +1,4 @@
-"""custom_gradient, grad_pass_through, recompute_grad and stop_gradient: gradients by the user.
+"""custom_gradient, grad_pass_through, recompute_grad and stop_gradient: custom gradients.
 
 Recorders see a call of a decorated function as one `Op` of several outputs with a joint rule:
 

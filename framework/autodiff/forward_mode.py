@@ -63,7 +63,7 @@ class ForwardAccumulator(Recorder):
     """
 
     differentiates = True
-    _rows = None  # the number of directions, if tangents have a leading axis of directions
+    _rows = None  # the size of the tangents' leading axis of directions; None without it
 
     def __init__(self, primals: Any, tangents: Any):
         self._tangents = _Tangents()

@@ -30,8 +30,8 @@ class TapeNotes(Recorder):
     """Base class of `GradientTape`: its notes, and the methods that explain and draw the record."""
 
     _event_log = None  # the log of the `debugging.trace()` under which the tape recorded
-    _owns_event_log = False  # GradientTape(trace=True)
-    _number = None  # identifies the tape in event logs
+    _owns_event_log = False  # True for GradientTape(trace=True), which opens its own log
+    _number = None  # the tape's number in event logs, given at its first use
 
     # ---- public methods ----
 
@@ -153,7 +153,7 @@ class MissingGradients:
 
     def __init__(self, tape, targets):
         self._tape, self._targets = tape, targets
-        self._reasons = {}  # serial of a variable -> the reason
+        self._reasons = {}  # serial of a variable -> the reason why it got no gradient
 
     def of(self, tape):
         return self._tape() is tape

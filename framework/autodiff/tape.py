@@ -89,9 +89,9 @@ class GradientTape(TapeNotes, Jacobians):
         self._edges = []
         self._live = set()  # serials of watched tensors and their descendants
         self._watched = set()  # serials of watched tensors
-        self._variables = {}  # serial -> watched variable
+        self._variables = {}  # serial of a watched variable -> the variable
         self._reads = {}  # serial of a variable -> serials of the tensors read from it
-        self._notes = []  # see `notes.py`
+        self._notes = []  # rare events, described in `notes.py`
 
     # ---- recording on and off ----
 
@@ -405,7 +405,7 @@ class GradientTape(TapeNotes, Jacobians):
                 source_serials.add(source.serial)
             else:
                 source_serials.update(self._reads.get(source.serial, ()))
-        source_serials.discard(None)  # tensors that no tape recorded
+        source_serials.discard(None)  # tensors that no tape recorded have no serial
         return source_serials
 
     def _on_the_way(self, source_serials):

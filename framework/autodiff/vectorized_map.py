@@ -59,7 +59,7 @@ def vectorized_map(
             ) from error
         if not count:
             raise
-    found = _one_by_one(fn, elems, leaves, count)  # raises again if the error is in `fn` itself
+    found = _one_by_one(fn, elems, leaves, count)  # an error of `fn` itself is raised again
     if warn:
         warnings.warn(
             f"vectorized_map calls the function for each row: together they failed ({why}).",

@@ -10,7 +10,7 @@ def exclusive(array, holders=1):
 
     The caller counts the names, attributes and list places *of its own* that refer to the array;
     the argument of this call is not counted. Views hold their base, so an array that is viewed
-    anywhere, or is a view itself, is not exclusive. False where references cannot be counted.
+    anywhere, or is a view itself, is not exclusive. False if references cannot be counted.
 
     Ask only about an array fetched from an attribute or a list, not about one that came as an
     argument: since Python 3.14 arguments, and names assigned from them, are borrowed references,

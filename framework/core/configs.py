@@ -1,4 +1,4 @@
-"""Configs: objects as plain values in Keras's format, and objects made from such values.
+"""Configs: conversion of objects to plain values in Keras's format, and back to objects.
 
 A config can create only objects of known classes: the public classes of the package (`_PACKAGES`),
 registered ones, and those that the caller passes. Nothing that a config names is imported.
@@ -276,7 +276,7 @@ def copy_of(obj, **changes):
 
 
 def deserialize(config, custom_objects=None) -> Any:
-    """Return what a config describes.
+    """Return the object that a config describes.
 
     Args:
         config: what `serialize_value` returned.
@@ -409,7 +409,7 @@ def _function(name):
 
 
 def _bare_name(name):
-    """Return the registered object "package>name" for a name: Keras before 3.7 wrote only that."""
+    """Return the registered object "package>name" for "name", as Keras before 3.7 wrote it."""
     return next((o for full, o in _objects.items() if full.endswith(f">{name}")), None)
 
 

@@ -36,7 +36,7 @@ _MISSING = inspect.Parameter.empty
 
 
 class Resolved:
-    """An annotation for a field: `resolve` turns what the user passed into what is stored."""
+    """An annotation for a field: `resolve` converts the user's value to the value of the field."""
 
     def __init__(self, name, resolve, serialize=None):
         self.name, self.resolve = name, resolve
@@ -142,8 +142,8 @@ class _LazySignature:
 class Configurable(Owning):
     """Base of layers, losses, metrics, optimizers, initializers and similar classes.
 
-    Fields are class annotations, those of bases after the class's own. User subclasses may write
-    `__init__` and `get_config` themselves, the usual Keras way.
+    Fields are class annotations; those of the bases follow the class's own. User subclasses may
+    define `__init__` and `get_config` themselves, as in Keras.
 
     Type checkers derive the constructor from the fields as they do for a dataclass.
 
@@ -152,7 +152,7 @@ class Configurable(Owning):
 
     - `kw_only`: subclasses take the class's fields by keyword only
     - `base_by_position`: a subclass without fields of its own takes them by position
-    - `former_fields`: arguments of older Keras versions, with the message about them
+    - `former_fields`: arguments of older Keras versions, each with the end of its error message
     - `left_out`: fields of a base that the class does not have
     - `group`: the fields stand after those of a class that lists this one as a base, groups in the
       order of the bases; they are taken by position too, although type checkers see `kw_only`
@@ -216,7 +216,7 @@ Configurable._framework = ClassRecord(
 
 
 def _inherited(cls):
-    """Return the fields of the bases: positional, positional of groups, keyword-only."""
+    """Return three dicts of inherited fields: positional, positional of groups, keyword-only."""
     first, grouped, last = {}, {}, {}
     for base in cls.__bases__:
         record = base.__dict__.get("_framework")
@@ -308,7 +308,7 @@ def serialize_field(field, value):
 
 
 def known_arguments_only(method: Method) -> Method:
-    """Decorate a method: its TypeError for an unknown argument suggests a known one."""
+    """Decorate a method so that its TypeError for an unknown argument suggests a similar one."""
     code = method.__code__
     known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
 

@@ -185,7 +185,7 @@ def _of_numbers(array, value):
 
 
 def _in_dtype(array, wanted):
-    """Return a copy of `array` in the DType `wanted`, or in its own."""
+    """Return a copy of `array` in the DType `wanted`; if None, in its own dtype."""
     if array.dtype.kind in "SUO":
         array = _bytes(array)
     if wanted is None and array.dtype not in dtypes.by_array:

@@ -47,7 +47,7 @@ class NotFoundError(FrameworkError, KeyError):
 
     error_code = 5
 
-    def __str__(self):  # KeyError would print the message in quotes
+    def __str__(self):  # KeyError's own `__str__` prints the message in quotes
         return str(self.args[0]) if self.args else ""
 
 

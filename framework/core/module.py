@@ -112,7 +112,7 @@ class Module(Owning):
 
     @classmethod
     def with_name_scope(cls, method: Any):
-        """Decorator of a method: variables made in it have the module's name in front."""
+        """Decorate a method: names of variables it creates begin with the module's name."""
 
         @functools.wraps(method)
         def scoped(self, *args, **kwargs):
@@ -176,6 +176,6 @@ def _leaves(module):
 
 
 def _collect(module, which):
-    found = {}  # serial -> variable
+    found = {}  # serial -> variable, each variable once
     _visit(module, which, found, set())
     return tuple(found.values())

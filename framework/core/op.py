@@ -57,8 +57,8 @@ class Op:
         name: unique in `table`.
         forward: a ufunc, or a function whose positional parameters are the inputs (arrays) and
             whose keyword-only parameters are the attributes. It returns one array, or a tuple of
-            arrays if `outputs` is not 1 (None: their number varies). With
-            `saves`, it returns that and a tuple of extra arrays for the backward.
+            arrays if `outputs` is not 1 (None: their number varies). With `saves`, it returns that
+            and a tuple of extra arrays for the backward.
         vjps: one rule per input, `rule(g, ...)`, written in ops, giving the cotangent of that
             input; or `no_derivative`. A rule's parameter names declare the values it reads: an
             input, `y` (the output), `saved`, an attribute, or an input's name followed by
@@ -69,12 +69,12 @@ class Op:
             needed). With a variadic forward (`*xs`) it may name `xs`, `xs_shape` and so on.
         kind: one of KINDS.
         broadcasts: inputs are broadcast against each other; the tape sums their cotangents back.
-        composite: with a joint rule, the same function written in differentiable ops. It replaces
+        composite: the forward of an op with a joint rule, in differentiable ops. It replaces
             the rule under an outer tape, so that higher orders are exact.
         infer: `infer(*specs, **attrs)` returns the output's (shape, dtype), for ops where running
             the forward on zeros (the default for a symbolic call) is wrong or slow.
-        check: `check(*inputs)` raises where shapes that the kernel trusts do not fit
-            together, see `core/shape_checks.py`: on arrays, and on KerasTensors in a symbolic call.
+        check: `check(*inputs)` raises an error if the shapes, which the kernel does not check, do
+            not fit, see `core/shape_checks.py`: on arrays, and on KerasTensors in a symbolic call.
         listed: whether `table` contains it; False for an op of one user's function.
         sized_by_values: the shapes of results depend on the inputs' values: a plan checks that
             they are the traced shapes.
@@ -93,7 +93,7 @@ class Op:
 
     takes_none = False  # whether rules receive None, not zeros, for a missing cotangent
 
-    def __reduce__(self):  # copies are the same op: plans and records compare identities
+    def __reduce__(self):  # a copied op is the same object: plans compare identities
         place = _place_of(self)
         return (_op_at, place) if place else super().__reduce__()
 

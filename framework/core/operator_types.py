@@ -7,7 +7,7 @@ class Operators:
     """Base of Tensor, the variables and KerasTensor, to which `ops/operators.py` adds operators."""
 
     __slots__ = ()
-    _is_leaf = True  # of nests: `core.nest` does not iterate over it
+    _is_leaf = True  # `core.nest` treats an instance as a leaf
 
     if TYPE_CHECKING:
 

@@ -186,7 +186,7 @@ class Draw:
 
 
 class _Shared:
-    """Draw like `_bits.at(*at)` with several threads, each starting at its own counter."""
+    """A generator that draws in several threads, with the results of `_bits.at(*at)`."""
 
     def __init__(self, at):
         self._at = at

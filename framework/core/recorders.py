@@ -70,7 +70,7 @@ class _Thread(threading.local):
         self.missing = None  # a `MissingGradients`: the last sources that got no gradient
         self.numerics = None  # the open `debugging.numerics` context, or None
         self.working = False  # whether the Python code of a compiled training step runs
-        self.scope = ()  # prefixes of the names of new variables
+        self.scope = ()  # the open name scopes, prefixes of new variables' names
         self.budget = None  # the memory that variables may take while a file is loaded, or None
         self.scope_of = (None, None)  # (the layer that last set `scope`, the call open then)
 

@@ -20,12 +20,12 @@ class Registry:
 
     def __init__(self, sort):
         self.sort = sort
-        self.by_name = {}  # canonical spelling -> class or function
-        self.classes = {}  # snake-case name -> class
+        self.by_name = {}  # `__name__` -> class or function
+        self.classes = {}  # name in snake case -> class
         self._spellings = {}
 
     def add(self, *names):
-        """Register a class or function under its own name, its snake case, and `names`."""
+        """Register a class or function under its name, that name in snake case, and `names`."""
 
         def register(target):
             own = target.__name__
@@ -33,7 +33,7 @@ class Registry:
             if inspect.isclass(target):
                 self.classes[snake_case(own)] = target
             for name in (own, snake_case(own), *names):
-                self._spellings.setdefault(name.lower(), own)  # the first entry stays
+                self._spellings.setdefault(name.lower(), own)  # the first one keeps it
             return target
 
         return register

@@ -60,7 +60,7 @@ def load_variables(variables, store, what):
 
 
 class budget:
-    """Context in which new variables may have at most so many bytes together.
+    """Context in which all new variables together may have at most `size` bytes.
 
     A config can ask for variables of any size. While a file is loaded, they may not be larger than
     the arrays in it, so memory is taken only for values that exist.

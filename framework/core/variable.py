@@ -170,7 +170,7 @@ class CoreVariable(Operators):
         """Return whether values of another shape can be assigned."""
         return False
 
-    # ---- what Python sees ----
+    # ---- reads and conversions by Python ----
 
     def numpy(self) -> Any:
         """Return a copy as a NumPy array; a NumPy scalar if 0-d."""

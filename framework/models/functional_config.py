@@ -157,7 +157,7 @@ class _Calls:
         return ran
 
     def _arguments(self, node):
-        if isinstance(node, list):  # the format of Keras 2
+        if isinstance(node, list):  # a call in the format of Keras 2
             tensors = [self._tensor(entry[:3]) for entry in node]
             return [tensors[0] if len(tensors) == 1 else tensors], _keywords(node)
         args, kwargs = self._filled(node["args"]), self._filled(node["kwargs"])

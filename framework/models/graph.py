@@ -13,7 +13,7 @@ class CallNode:
     def __init__(self, operation, args, kwargs):
         self.operation, self.args, self.kwargs = operation, args, kwargs
         self.is_input = isinstance(operation, InputLayer)
-        self.inputs = []  # KerasTensors among the arguments
+        self.inputs = []  # the KerasTensors among the arguments
         self.outputs = {}  # index among the call's outputs -> KerasTensor
         self.single = True
         self.depth = 0
@@ -42,7 +42,7 @@ class FunctionalGraph:
         self._nodes = {}  # key of a call -> its CallNode
         self._producer = {}  # id of a KerasTensor -> the CallNode that computes it
         self._met = {}  # id of an operation -> its position in the order of first visits
-        self.nodes = []  # in topological order
+        self.nodes = []  # CallNodes in topological order
         for tensor in outputs:
             self._walk(self.tensor(tensor))
         self._find_depths()

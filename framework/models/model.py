@@ -276,7 +276,7 @@ def _is_functional(args, kwargs):
 
 
 def _functional_form(cls):
-    """Return the subclass of `cls` and Functional."""
+    """Return the class that derives from `cls` and Functional, created at the first call."""
     if cls is Model:
         return Model._framework.functional
     subclass = cls._framework.own.get("functional_form")

@@ -282,7 +282,7 @@ class CompiledMetrics:
     def forget(self):
         """Match metrics to outputs again at the next batch."""
         self._outputs = None
-        self._plain, self._weighted = [], []  # (output, metric)
+        self._plain, self._weighted = [], []  # pairs (output index, metric)
         self._by_name = {}
 
     @property

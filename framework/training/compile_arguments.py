@@ -129,7 +129,7 @@ def _each_metric_from(given, argument):
         raise type(error)(f"{argument}: {error}") from None
     if isinstance(metric, metrics.Metric):
         if isinstance(given, str):
-            metric.name = given  # logs keep the user's name
+            metric.name = given  # logs show the name that the user wrote
         return metric
     if hasattr(metric, "update_state"):
         return metric

@@ -174,7 +174,7 @@ def run_evaluate(model, step, feed, *, verbose, callbacks):
 
 
 def test_epoch(model, step, feed, callbacks, what):
-    """Run `step` on all batches of `feed`, return the logs; `what` names the method in errors."""
+    """Run `step` on all batches of `feed`, return the logs; errors name the method `what`."""
     model.stop_evaluating = False
     model.reset_metrics()
     callbacks.call("on_test_begin", logs={})

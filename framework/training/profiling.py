@@ -22,7 +22,7 @@ from framework.training.batch_plans import as_tensors, rows_of
 from framework.training.profile_report import LayerProfile, Profile
 from framework.training.snapshot import Snapshot
 
-OUTSIDE = "(loss)"  # stands for ops outside all layers
+OUTSIDE = "(loss)"  # the row of the table for ops outside all layers
 
 
 def profile(model, step, x, y, sample_weight, repeats):
@@ -116,7 +116,7 @@ class Meter(Recorder):
         self.to(OUTSIDE)
 
     def to(self, layer):
-        """Count what was measured so far for the current layer, and make `layer` current."""
+        """Add the measurement since the last call to the current layer; make `layer` current."""
         now = self.look()
         phase, before = self._phase, self._layer
         phase[before] = self.joined(phase.get(before), now)
@@ -156,7 +156,7 @@ class Meter(Recorder):
         return time.perf_counter()
 
     def joined(self, before, now):
-        """Return a layer's measure `before`, updated by what was measured since the last look."""
+        """Return a layer's measure `before`, updated with the reading `now`."""
         return (before or 0.0) + now - self._last
 
 

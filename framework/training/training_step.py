@@ -115,7 +115,7 @@ class TrainingStep:
         return "\n".join(filter(None, [plans.plan_cache.source for plans in self._all_plans()]))
 
     def explain(self):
-        """Return a text that lists the plans, and what runs in Python with the reason."""
+        """Return a text that lists the plans, the code that runs in Python, and the reason."""
         texts = [(plans.plan_cache.name, plans.plan_cache.explain()) for plans in self._all_plans()]
         return "\n".join(
             text if name == "step" else f"{name}:\n{text}" for name, text in texts if text

@@ -8,7 +8,7 @@ from framework.autodiff.debug.recorded_ops import name_of
 class Explanation(NamedTuple):
     """A gradient's kind of value, the reason for it, and a remedy."""
 
-    value: str  # "None", "zero" or "connected"
+    value: str  # the gradient: "None", "zero" or "connected"
     reason: str
     remedy: str = ""
 

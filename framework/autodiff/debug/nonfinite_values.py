@@ -40,7 +40,7 @@ class NumericsError(InvalidArgumentError):
 
 
 class Origin:
-    """The op, phase, layer, line and rows in which a value first was not finite."""
+    """Where a value first was not finite: the op, phase, layer, line and rows."""
 
     op = layer = rows = None
     phase, line = "forward", ""

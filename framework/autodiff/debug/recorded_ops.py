@@ -17,11 +17,11 @@ class RecordedOp:
 
     Attributes:
         op: the op.
-        inputs, outputs: serials, of the live inputs and of all outputs.
+        inputs, outputs: serials of the live inputs and of all outputs.
         edges: (serial of an input, {name: value}) for each input with a rule: the values that the
             rule reads, by the names in its signature.
         layer: the layer that called the op, or None; `line` is known only under a trace.
-        in_shapes, out_shapes: None where unknown.
+        in_shapes, out_shapes: shapes of `inputs` and `outputs`, None for an unknown one.
         dtype: the output's dtype, None if unknown.
     """
 
@@ -29,7 +29,7 @@ class RecordedOp:
         self.op, self.index = op, index
         self.inputs, self.outputs, self.edges = [], (), []
         self.positions = []  # the live inputs' positions among all inputs
-        self.known = {}  # serial of an input -> its shape, if the edge keeps it
+        self.known = {}  # serial of an input -> its shape, for edges that store it
         self.layer, self.line, self.dtype = None, "", None
         self.in_shapes, self.out_shapes = (), ()
         self.kept = {}  # id of an array that the record keeps alive -> the array
@@ -99,7 +99,7 @@ def _keep(step, read):
     if type(read) is Tensor:
         array = read.array
         while isinstance(array.base, np.ndarray):
-            array = array.base  # a view keeps its base alive
+            array = array.base  # a view keeps the memory of its base alive
         step.kept[id(array)] = array
     elif isinstance(read, np.ndarray):
         step.kept[id(read)] = read

@@ -10,7 +10,7 @@ class CallbackRecord(Record):
     """The internal state of a callback."""
 
     step = None  # the StepRecord of the current `fit`
-    needs = frozenset()  # needed values, in addition to the `needs` of the class
+    needs = frozenset()  # values that this object needs besides the `needs` of its class
     lazy_logs = False  # whether hooks receive a function that computes the logs
 
 

@@ -187,6 +187,6 @@ def _takes_two(function):
         inspect.signature(function).bind(None, None)
     except TypeError:
         return False
-    except ValueError:  # a builtin without a signature
+    except ValueError:  # a builtin function without a signature
         return True
     return True
