@@ -140,7 +140,7 @@ class Groups:
         for key, settings in self.rules:
             if _matches(key, self.path(variable), variable):
                 merged.update(settings)
-                if {"clipnorm", "clipvalue"} & settings.keys():  # only the later one applies
+                if {"clipnorm", "clipvalue"} & settings.keys():  # a later clip replaces others
                     for name in {"clipnorm", "clipvalue"} - settings.keys():
                         merged.pop(name, None)
         return merged

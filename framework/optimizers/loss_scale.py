@@ -97,7 +97,7 @@ class LossScaleOptimizer(
     def __post_init__(self):
         super().__post_init__()
         if self.inner_optimizer.loss_scale_factor:
-            self.inner_optimizer.loss_scale_factor = None  # gradients would be divided twice
+            self.inner_optimizer.loss_scale_factor = None  # or gradients would be divided twice
         if self.initial_scale <= 0 or self.dynamic_growth_steps < 1:
             raise InvalidArgumentError(
                 "LossScaleOptimizer: expected initial_scale > 0 and dynamic_growth_steps >= 1, got "

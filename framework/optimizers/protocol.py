@@ -33,7 +33,7 @@ def member(optimizer, name):
 
 
 def blocks_of(optimizer):
-    """Return the slot names in the blocks in which Keras creates and saves slots."""
+    """Return tuples of slot names: Keras creates and saves the slots of a tuple together."""
     slots = _declared(optimizer, "slots")
     return slots.blocks(optimizer) if type(slots) is Slots else [member(optimizer, "slots")]
 
@@ -59,7 +59,7 @@ class Slots:
         return self
 
     def blocks(self, optimizer):
-        """Return a list of tuples of names."""
+        """Return a list with a tuple of slot names for each condition that holds."""
         return [n for field, n in self._blocks if field is None or getattr(optimizer, field)]
 
     def __get__(self, optimizer, owner=None):

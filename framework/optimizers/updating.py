@@ -112,9 +112,9 @@ class Updating(KerasHooks):
     def use_loops(self, use: bool = True) -> None:
         """Use compiled loops from the next update on, or never.
 
-        By default (None) an optimizer behaves like a compiled step: the first updates use NumPy,
-        and loops take over after a number of updates that depends on the variables' sizes and on
-        the loops that are compiled already. The results are the same.
+        Without a call of this method, an optimizer behaves like a compiled step: the first updates
+        use NumPy, and loops take over after a number of updates that depends on the variables'
+        sizes and on the loops that are compiled already. The results are the same.
         """
         self._framework.by_loops = use
         forget_plans(self)

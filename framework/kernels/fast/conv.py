@@ -288,7 +288,7 @@ def parts(batch, operations, moved=0):
     return list(itertools.pairwise(ends))
 
 
-_ALONE = 5e7  # most operations, about 200 µs, that one thread computes alone
+_ALONE = 5e7  # up to this many operations (about 200 µs) one thread does all of them
 _MOVE = 40  # operations that take as long as loading one element from memory
 
 

@@ -107,7 +107,7 @@ def tanh_32(x):
 
     x (1 + z P(z)) / (1 + z Q(z)), z = x²: a rational fit with a relative error of 2.2e-8.
     """
-    v = _TANH_END if x > _TANH_END else x  # such a comparison keeps NaN and takes one instruction
+    v = _TANH_END if x > _TANH_END else x  # a clamp that keeps NaN, in one instruction
     v = -_TANH_END if v < -_TANH_END else v
     z = v * v
     p = ((kept(_P3) * z + kept(_P2)) * z + kept(_P1)) * z + kept(_P0)
@@ -195,6 +195,6 @@ NAMES = {
     **{f"{name}_32": getattr(math, name) for name in _MATH},
     "exp_32": math.kept_exp,
     **{name: f for name, f in vars(double).items() if name.endswith("_64")},
-    "__name__": __name__,  # Numba's cache looks up globals by module name
+    "__name__": __name__,  # the module in which Numba's cache looks up globals
 }
 """The names that the source of a loop may use."""

@@ -20,8 +20,8 @@ from framework.kernels.fast.jit import FASTMATH, kernel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import NativeFunction, integers
 
-# Indices of 8-byte fields in an array object and in its dtype object; both begin with two fields
-# that every Python object has
+# Indices of 8-byte fields in an array object and in its dtype object. Fields 0 and 1 are those of
+# every Python object.
 _TYPE, _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = 1, 2, 3, 4, 7, 8
 _KIND, _ITEMSIZE = 3, 5
 _INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF  # masks of a C int, and of a dtype's kind and byte order
@@ -61,7 +61,7 @@ def is_array(kind, thing, expected, itemsize, ndim, written):
 
 
 def data_of(kind):
-    """Return a function for entry points: an array's data as a pointer to elements of `kind`."""
+    """Return an intrinsic that gives an array's data as a pointer to elements of `kind`."""
 
     @intrinsic
     def data(_, thing):

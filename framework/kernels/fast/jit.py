@@ -32,9 +32,9 @@ class _CompileNotice(event.Listener):
     def on_start(self, happening):
         function = happening.data["dispatcher"].py_func
         if self.logged or not (function.__module__ or "").startswith(_PACKAGE):
-            return  # the user's own Numba function
+            return  # ignore the user's own Numba functions
         self.logged = True
-        is_kernel = function.__code__.co_filename.startswith(_FOLDER)  # else a generated loop
+        is_kernel = function.__code__.co_filename.startswith(_FOLDER)  # otherwise a generated loop
         ahead = " `python -m framework warmup` compiles them ahead of time." if is_kernel else ""
         subject = "kernels" if is_kernel else "the loops of a plan"
         logging.getLogger("framework").warning(
@@ -55,7 +55,7 @@ class _CollectionPause(event.Listener):
         function = happening.data["dispatcher"].py_func
         if self.depth == 0:
             if not (function.__module__ or "").startswith(_PACKAGE):
-                return  # the user's own Numba function
+                return  # ignore the user's own Numba functions
             self.was_on = gc.isenabled()
             gc.disable()
         self.depth += 1
@@ -150,7 +150,7 @@ class _KernelCache(NullCache):
         try:
             parts = pickle.loads(content)  # noqa: S301 (it has the seal)
             result = CompileResult._rebuild(target_context, *parts)
-        except Exception:  # it refers to a name that no longer exists: compile again
+        except Exception:  # the pickle refers to a name that no longer exists: compile again
             return None
         result.library._reload_init.update(result.reload_init)
         return result

@@ -47,7 +47,7 @@ _ZERO, _HALF, _ONE, _TWO = _f(0), _f(0.5), _f(1), _f(2)
 _INF, _NAN = _f(np.inf), _f(np.nan)
 _SMALLEST = _f(1.17549435e-38)  # the smallest positive number that is not denormal
 _ROOT_2_OVER_PI = _f(0.79788456080286536)
-_CUBIC = _f(0.044715)  # Hendrycks & Gimpel 2016
+_CUBIC = _f(0.044715)  # of x³ in gelu's tanh approximation: Hendrycks & Gimpel 2016
 _TAIL = tuple(_f(c) for c in TAIL)
 _CENTER, _END, _DENSITY = _f(CENTER), _f(END), _f(0.39894228040143268)
 
@@ -216,7 +216,7 @@ def log(x):
     p = _f(2 / 9) * q + _f(2 / 7)
     p = p * q + _f(2 / 5)
     p = p * q + _f(2 / 3)
-    # 2 s = z - s z, without the rounding error of s
+    # 2 s is computed as z - s z, which avoids the rounding error of s
     y = z - (s * (z - q * p) - e * _LOG2_LOW) + e * _LOG2_HIGH
     y = y if x < _INF else x
     return y if x > _ZERO else (-_INF if x == _ZERO else _NAN)

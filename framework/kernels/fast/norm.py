@@ -57,7 +57,7 @@ def moments(x, first, last, channels, mean, deviations):
     shift = np.zeros(channels, _f)
     some = min(_SOME, last - first)
     _add_block(x, first, first + some, channels, shift, total, squares)
-    for c in range(channels):  # a first estimate, which the sums of the first block correct
+    for c in range(channels):  # a first estimate of the mean; the first block corrects it
         shift[c] = total[c] / _f(some)
         mean[c] = shift[c]
         deviations[c] = 0.0

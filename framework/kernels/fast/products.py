@@ -35,13 +35,13 @@ from framework.kernels.fast.tasks import EVERYTHING, CompiledTask, array, intege
 from framework.kernels.fast.tiles import LINE
 from framework.kernels.products import DEEPEST
 
-# Measured from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with AVX-512 and 48 KiB and 1 MiB of
-# cache, and on one with AVX2 and 32 KiB and 512 KiB
+# These values were measured for products from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with
+# AVX-512 and caches of 48 KiB and 1 MiB, and on one with AVX2 and caches of 32 KiB and 512 KiB.
 HEIGHT = 32 * ROWS  # rows of a block of A
-DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH  # size of a block of B
+DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH  # rows and columns of a block of B
 FAR = 1024 if LANES == 16 else 256  # elements between A's columns from which on A is packed
 BROAD = EVERYTHING if LANES == 16 else 256  # columns of B from which on A is packed
-LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # size of a block of B if A is packed
+LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # rows and columns of a block of B if A is packed
 NEAR = 1 << 15  # largest B, in elements, that is read in place if its rows are short
 FETCHED = 1 << 22  # elements of B from which on blocks of B are prefetched
 FETCHED_DEPTH = 256  # rows of a block of B that is prefetched
@@ -112,7 +112,7 @@ def _pack_a(a, at, a_row, a_step, steps, rows, packed):
         in_vectors = steps // LANES * LANES
         for group in range(whole // ROWS):
             source, target = at + group * ROWS * a_row, group * stride
-            for s in range(0, in_vectors, LANES):  # may also write elements after these steps
+            for s in range(0, in_vectors, LANES):  # a call may also write past its LANES steps
                 turn_rows(packed, target + s * ROWS, ROWS, a, source + s, a_row)
             for s in range(in_vectors, steps):
                 for m in range(ROWS):
@@ -300,7 +300,7 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
                 tile_of_c, 0, breadth, rows_of_a, 0, 0, 0, packed, stride, depth, 0, rows, breadth,
                 beside, beside.size, 4 * (i * columns + j), rows, breadth, columns,
             )  # fmt: skip
-            together = rows if breadth == columns else 1  # several rows only if contiguous
+            together = rows if breadth == columns else 1  # one row if rows are not contiguous
             for r in range(0, rows, together):
                 at = (i + r) * columns + j
                 own[place] = tile_of_c.ctypes.data + 4 * (r * breadth - at)

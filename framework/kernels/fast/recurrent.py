@@ -64,7 +64,7 @@ def _added(source, target):
 # The array `d`, (steps, rows, columns), holds the cotangents of the gates' pre-activations. It
 # covers a few steps only, so that it is still in the cache when dw is computed.
 
-_DEPTH = 128  # the number of rows of `d`, of which a panel fits in the L1 cache
+_DEPTH = 128  # the target number of rows of `d`: a panel of them fits in the L1 cache
 
 
 @kernel(forceinline=True)
@@ -78,7 +78,7 @@ def _row(columns):
 def _states_back(d, d_at, row, steps, add, weights, mask, r, units, count, dh, dh_at):
     """Compute dh, the state's cotangent, from a step of `d`; masked rows keep their dh."""
     start = 0
-    while start < count:  # each turn of the loop computes a run of unmasked rows
+    while start < count:  # each iteration handles a run of unmasked rows
         stop = count
         if mask.size:
             while start < count and not mask[r + start]:
@@ -173,8 +173,11 @@ def lstm_back(
     g_steps, rows, stride, gates, cells, of_state, of_input, mask, width, units, batch, first, last,
     dh, dc, dx, dw,
 ):  # fmt: skip
-    """Replace the last states' cotangents in dh and dc by the first states'; write dx, and add the
-    weights' cotangent to dw, unless these are empty."""
+    """Run the backward pass of `lstm`.
+
+    Replace the last states' cotangents in dh and dc by the first states'; write dx, and add the
+    weights' cotangent to dw, unless these are empty.
+    """
     columns, count = 4 * units, last - first
     features = width - 1 - units
     depth = max(1, _DEPTH // count)

@@ -22,9 +22,10 @@ _f = np.float32
 
 
 # ---- the maximum of a row ------------------------------------------------------------------------
-# LLVM does not vectorise a maximum that propagates NaN, but it vectorises one of integers. The bits
-# of float32, those below the sign inverted if it is set, compare like the numbers; NaN comes first
-# or last, by its sign. The sum of a row with NaN is NaN, whatever its maximum is.
+# LLVM vectorises a maximum of integers, but not one of floats that propagates NaN. Read as
+# integers, float32 numbers compare correctly if those with a set sign bit have their other bits
+# inverted; NaN comes first or last, by its sign. The sum of a row with NaN is NaN, whatever its
+# maximum is.
 
 
 @intrinsic
@@ -318,8 +319,8 @@ def added_rows(numbers, first, last, memory):
 
 
 # ---- sums of all elements ------------------------------------------------------------------------
-# The order is that of NumPy's pairwise summation, and so are the bits: eight partial sums per block
-# of up to 128 elements; the sums of blocks are added in pairs.
+# The elements are added in the order of NumPy's pairwise summation, which gives the same bits:
+# eight partial sums per block of up to 128 elements; the sums of blocks are added in pairs.
 
 
 @kernel(forceinline=True, fastmath=False)

@@ -25,7 +25,7 @@ define void @f(<16 x float>* %x, <16 x float>* %y) {{
 
 @functools.cache
 def assembly():
-    """Return (architecture, assembly) of x² + y on 16 float32 elements."""
+    """Return the architecture, and the assembly code of x² + y on 16 float32 elements."""
     codegen = cpu_target.target_context.codegen()
     triple, cpu, features = codegen.magic_tuple()
     machine = llvm.Target.from_triple(triple).create_target_machine(

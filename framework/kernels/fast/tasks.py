@@ -28,7 +28,7 @@ _SIGNATURE = types.void(
 
 class _ReportedCFunc(CFunc):
     def _compile_uncached(self):
-        details = {"dispatcher": self}  # listeners get the same event for a dispatcher
+        details = {"dispatcher": self}  # the data of the event that Numba's dispatchers send
         with event.trigger_event("numba:compile", data=details):
             return super()._compile_uncached()
 

@@ -38,19 +38,21 @@ from framework.kernels.fast.products import PACKED, SPARE
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import integers, perform
 
-# Numbers per task in a list: its address, the address of its arguments, its items, items per chunk
+# A list of tasks has TASK numbers per task: the addresses of the task and of its arguments, its
+# number of work items, and the work items per chunk.
 TASK = 4
-# Numbers per phase: its first task, the task after its last, the number of chunks
+# A list of phases has PHASE numbers per phase: the indices of its first task and of the task after
+# its last one, and its number of chunks.
 PHASE = 3
 
 MOST = (PACKED * 4 - SPARE) // 8  # most int64 values in the `numbers` of `do_alike`
 
-# Indices of the shared array, each in its own cache line
+# Indices into the shared array; each begins a cache line.
 _WORD, _DONE, _ASLEEP, _JOB, _LEADING, _ASKED = 0, 16, 32, 48, 64, 80
 _SIZE = 96
 _PARTS = 0xFFFF
-# Rounds of waiting: the first _BRIEF rounds keep the CPU, later rounds yield it to other threads.
-# After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
+# A thread waits in rounds: the first _BRIEF rounds keep the CPU, later rounds yield it to
+# other threads. After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
 _LONG = 1 << 20  # passed to `release_gil` as the number of elements, to release the GIL always
 _LOOK = 200  # jobs between two checks of which CPU the leader runs on
@@ -235,7 +237,7 @@ class ThreadTeam(threads.ThreadPool):
         self._cpu, self._until_look = None, 0  # new workers are not bound to CPUs yet
 
     def ask(self, function):
-        """Queue a function for any worker."""
+        """Queue a function, which any worker may run."""
         if self._cpu is not None:  # the leader may have moved to a worker's CPU: bind again
             self._keep_apart()
         self._until_look = 0  # check again: the caller may wake up on another CPU
@@ -243,7 +245,7 @@ class ThreadTeam(threads.ThreadPool):
         _change(self._state, _ASKED, 1)
 
     def next(self):
-        """Run jobs in machine code until a function is queued, and return it."""
+        """Run jobs in machine code until a function is queued; return the function."""
         state = self._state
         while True:
             if _serve(state, scratch.for_a_call("matmul", PACKED)):

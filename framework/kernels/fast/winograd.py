@@ -34,7 +34,7 @@ from framework.kernels.fast.transforms import (
     weights_4,
 )
 
-_PATCHES = 32  # patches at a time, so that their transforms stay in the cache
+_PATCHES = 32  # patches transformed at a time: few enough to stay in the cache
 _MANY = 64 * 64  # weights per point from which on twice as many patches are multiplied at a time
 _SKEW = 16  # padding in elements: rows and planes 4096 bytes apart would share cache sets
 
@@ -242,7 +242,7 @@ def up(n, step):
 
 
 def memory(height, width, depth, depth_g, block, m):
-    """Return scratch for a padded image, transformed patches and products, with the strides."""
+    """Return scratch for a padded image, for transformed patches and for products, with strides."""
     wide = scratch.take("winograd.wide", height * width * depth)
     wide.fill(0)
     planes = []

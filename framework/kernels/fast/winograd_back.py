@@ -31,7 +31,7 @@ from framework.kernels.fast.transforms import (
 )
 from framework.kernels.fast.winograd import grid, memory, patches, spread_images, up, weights
 
-_APART = 128 * 128  # most weights per point for one pass: two such arrays fit in the caches
+_APART = 128 * 128  # up to this many weights per point, one pass computes both gradients
 _NOTHING = np.empty(0, np.float32)
 _ALL = np.empty((0, 0, 0, 0), np.uint8)
 
