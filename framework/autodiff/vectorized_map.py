@@ -125,7 +125,7 @@ def _stacked(*rows):
 
 
 class _Guard(Recorder):
-    """Raises an error for events that must happen once per row: draws and assignments."""
+    """Recorder that refuses what must happen once per row: random draws and assignments."""
 
     def random_draw(self, draw, tensor):
         raise BatchedValueError("Each row draws random numbers of its own.")

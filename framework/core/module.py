@@ -149,7 +149,7 @@ def _belongs(variable, which):
 
 
 def _is_module(value):
-    """Return whether a value is a Module, or a layer (known by its attributes)."""
+    """Return whether a value is a Module, or a layer (recognized by its attributes)."""
     return isinstance(value, Module) or hasattr(type(value), "trainable_variables")
 
 

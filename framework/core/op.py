@@ -195,7 +195,7 @@ class Op:
         return self(*args, **attrs)
 
     def _with_numbers(self, args):
-        """Return the arguments with weak numbers as 0-d tensors if a ufunc treats both alike."""
+        """Convert weak numbers to 0-d tensors for a ufunc on one dtype, otherwise to numbers."""
         found = {a.array.dtype for a in args if type(a) is Tensor}
         alike = len(found) == 1 and isinstance(getattr(self.forward, "ufunc", self.forward), ufunc)
         dtype = dtypes.as_dtype(*found) if alike else None
@@ -256,7 +256,7 @@ _MISFITS = ("broadcast", "mismatch", "shapes", "dimension")
 
 
 def _place_of(op):
-    """Return (module, attribute) of an op of the table; None for others."""
+    """Return (module, attribute) where an op of the table is defined; None for other ops."""
     if table.get(op.name) is op:
         for name, module in list(sys.modules.items()):
             if name.startswith("framework.ops."):

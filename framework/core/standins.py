@@ -205,7 +205,7 @@ def _as_input(x, k):
 
 
 def _givers(x):
-    """Return the inputs with unknown sizes of the call that computed `x`."""
+    """Return the arguments with unknown sizes of the call that computed `x`."""
     if x.origin is None:
         return []
     leaves = nest.flatten(x.origin[1:3])

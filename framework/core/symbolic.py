@@ -234,7 +234,7 @@ def _forward(op, arrays, attrs, args):
 
 
 def _zeros(arg, size, rank_only=False):
-    """Return zero-stride zeros instead of an argument: they need no memory."""
+    """Return an argument for inference; for a KerasTensor zeros of stride 0, without memory."""
     if isinstance(arg, KerasTensor):
         if arg.is_number:
             return arg.kind(1)

@@ -60,7 +60,7 @@ class Compilation:
 
 
 class _OutputsOf:
-    """Names and layers of a model's outputs, found when they are needed.
+    """Names and layers of a model's outputs, looked up when they are needed.
 
     The reference is weak: there is no reference cycle, so the model is freed at once.
     """

@@ -99,7 +99,7 @@ class numerics:
 
 
 class _OriginChecker(Checker):
-    """A checker that keeps the origin of the first value assigned that is not finite."""
+    """A checker that keeps the origin of the first assigned value that is not finite."""
 
     first_assigned = None
 
