@@ -40,7 +40,7 @@ def relu(
 
     Args:
         negative_slope: the slope below `threshold`.
-        max_value: the largest result; None: no limit.
+        max_value: the largest result; by default there is no limit.
         threshold: for x below it, the result is `negative_slope * (x - threshold)`.
 
     >>> import framework as tf
@@ -256,7 +256,7 @@ def _along(op, x, axis, what):
     axes = tuple(one_axis(a, x.ndim, what) for a in axis)
     if len(axes) == 1:
         return op(x, axis=axes[0])
-    rest = tuple(i for i in range(x.ndim) if i not in axes)  # the axes left as they are
+    rest = tuple(i for i in range(x.ndim) if i not in axes)  # the axes that stay as they are
     moved = movement.transpose(x, perm=rest + axes)
     rows_of = movement.reshape(moved, shape=(*(x.shape[i] for i in rest), -1))
     result = movement.reshape(op(rows_of, axis=len(rest)), shape=tuple(moved.shape))

@@ -43,7 +43,7 @@ def _full(shape, value, dtype):
 
 @initializers.add("zero")
 class Zeros(Initializer):
-    """All zeros."""
+    """Returns zeros."""
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         return _full(shape, 0, dtype)
@@ -51,7 +51,7 @@ class Zeros(Initializer):
 
 @initializers.add("one")
 class Ones(Initializer):
-    """All ones."""
+    """Returns ones."""
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         return _full(shape, 1, dtype)
@@ -59,7 +59,7 @@ class Ones(Initializer):
 
 @initializers.add()
 class Constant(Initializer):
-    """One value, a number or an array that broadcasts to the shape."""
+    """Returns `value`, a number or an array that broadcasts to the shape."""
 
     value: object = 0.0
 
@@ -69,7 +69,7 @@ class Constant(Initializer):
 
 @initializers.add("IdentityInitializer")
 class Identity(Initializer):
-    """`gain` times the identity matrix; the shape must have two axes."""
+    """Returns `gain` times the identity matrix; the shape must have two axes."""
 
     gain: float = 1.0
 
@@ -115,7 +115,7 @@ def _draw(initializer, distribution, shape, dtype, a, b):
 
 @initializers.add("normal")
 class RandomNormal(RandomInitializer):
-    """Normally distributed."""
+    """Draws normally distributed values."""
 
     mean: float = 0.0
     stddev: float = 0.05
@@ -127,7 +127,7 @@ class RandomNormal(RandomInitializer):
 
 @initializers.add("uniform")
 class RandomUniform(RandomInitializer):
-    """Uniformly distributed between `minval` and `maxval`."""
+    """Draws uniformly distributed values between `minval` and `maxval`."""
 
     minval: float = -0.05
     maxval: float = 0.05
@@ -139,7 +139,7 @@ class RandomUniform(RandomInitializer):
 
 @initializers.add()
 class TruncatedNormal(RandomInitializer):
-    """Normally distributed; values beyond two standard deviations are redrawn."""
+    """Draws normal values; those beyond two standard deviations are drawn again."""
 
     mean: float = 0.0
     stddev: float = 0.05
@@ -167,7 +167,7 @@ def _distribution(value):
 
 @initializers.add()
 class VarianceScaling(RandomInitializer):
-    """Random with the variance `scale / n`, n being the fan-in, the fan-out or their mean.
+    """Draws values of variance `scale / n`; n is the fan-in, the fan-out or their mean.
 
     Args:
         scale: a number > 0.

@@ -208,7 +208,7 @@ def _tensor_or_array(value):
 
 
 def _rows(elems, what):
-    """Split `elems` along the first axis into a list of structures."""
+    """Return the rows of `elems`, each in its structure, and the leaves of `elems`."""
     leaves = [tensor(e) for e in nest.flatten(elems)]
     if not leaves or any(not x.ndim for x in leaves):
         raise InvalidArgumentError(
@@ -272,7 +272,7 @@ def _dtype_of(wanted):
 
 
 def _checked(result, wanted, dtypes):
-    """Convert `result` to tensors of the wanted dtypes."""
+    """Convert `result` to tensors of `dtypes`; raise if its structure is not that of `wanted`."""
     if nest.is_nested(result) or nest.is_nested(wanted):
         nest.assert_same_structure(wanted, result)
     leaves = nest.flatten(result)
@@ -282,7 +282,7 @@ def _checked(result, wanted, dtypes):
 
 
 def _of_no_rows(fn, elems, leaves, wanted, dtypes):
-    """Return an empty result for no rows; a call of `fn` on zeros shows the shape of a row."""
+    """Return the result for `elems` without rows; calling `fn` on zeros shows a row's shape."""
     zeros = [Tensor(np.zeros(x.shape[1:], x.dtype.np)) for x in leaves]
     with pause_all():
         row = _checked(fn(nest.pack_sequence_as(elems, zeros)), wanted, dtypes)

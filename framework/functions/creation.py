@@ -94,7 +94,7 @@ def is_tensor(x: TensorLike) -> bool:
 
 def sizes(shape, what):
     """Convert `shape`, an int, sequence or tensor, to a tuple of ints."""
-    if not isinstance(shape, (list, tuple)):  # `index` below reads the tensors in a list
+    if not isinstance(shape, (list, tuple)):  # a list may hold tensors: `index` reads them
         shape = (shape,) if np.ndim(shape) == 0 else np.asarray(shape)
     try:
         return tuple(index(n) for n in shape)

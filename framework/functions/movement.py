@@ -37,7 +37,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     except (ValueError, TypeError) as error:
         if is_symbolic(x, shape):
             return apply(_RESHAPE, (x, shape), {}, error)
-        shape = sizes(shape, "reshape")  # raises if the shape is malformed
+        shape = sizes(shape, "reshape")  # a malformed shape raises an error of its own
         raise ShapeError(
             f"reshape: {math.prod(x.shape)} elements, of shape {x.shape}, do not fit shape={shape}."
         ) from None
@@ -102,7 +102,7 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
     except (ValueError, TypeError) as error:
         if is_symbolic(x, shape):
             return apply(_BROADCAST_TO, (x, shape), {}, error)
-        shape = sizes(shape, "broadcast_to")  # raises if the shape is malformed
+        shape = sizes(shape, "broadcast_to")  # a malformed shape raises an error of its own
         raise ShapeError(f"broadcast_to: shape {x.shape} does not broadcast to {shape}.") from None
 
 

@@ -54,7 +54,7 @@ alike_floats = Rule(float_operands, "fc", named=True)
 
 
 class Declaration(NamedTuple):
-    """What a wrapper is declared with.
+    """The declaration of a public wrapper.
 
     Args:
         op: an op, or a function of converted operands.

@@ -1,4 +1,4 @@
-"""keras.utils: seeds, labels, small conversions."""
+"""keras.utils: seeds, one-hot labels, batches, serialization and other helpers."""
 
 from framework.core.lazy import attach_stub
 

@@ -55,7 +55,7 @@ def _number(value):
 
 
 def _inside(end, own):
-    """Return `end`, a limit of the new dtype, or `own`, that of the old one if nearer to 0."""
+    """Return the limit nearer to 0: `end` of the new dtype, or `own` of the source dtype."""
     return min(end, own) if end > 0 else max(end, own)
 
 

@@ -32,7 +32,7 @@ def _complex(a, b):
 
 
 def _angle_vjp(g, x):
-    """d angle = Im(dz / z); the angle of a real number is constant."""
+    """Apply d angle = Im(dx / x); the angle of a real number is constant."""
     return divide(cast(g, dtype=np_dtype(x)) * -1j, x) if is_complex(x) else zero(g)
 
 

@@ -41,7 +41,7 @@ def _before(alpha, skip):
 
 
 def _top(paths):
-    """Return the largest log-probability of the three moves, or 0 where that is infinite."""
+    """Return the largest log-probability of the three moves, or 0 if that is infinite."""
     top = paths.max(0)
     return choose.masked(top, np.isfinite(top))
 
@@ -100,7 +100,7 @@ def _ctc_back(g, log_probs, labels, label_length, length, alphas, *, blank):
     cotangent = np.zeros(log_probs.shape)
     cotangent[:, :, blank] = of_states[:, :, ::2].sum(2)
     times = np.arange(steps)
-    for state in range(1, classes.shape[1], 2):  # two states may share a class: no one assignment
+    for state in range(1, classes.shape[1], 2):  # states of the same class add up
         cotangent[rows[:, None], times, classes[:, state, None]] += of_states[:, :, state]
     return cotangent.astype(log_probs.dtype)
 

@@ -166,7 +166,7 @@ det = Op("det", lambda x: np.linalg.det(x), _det_vjp, infer=_det_infer)
 
 
 def _slogdet_backward(g, y, x):
-    """d log|det| = Re t and d sign = i sign Im t, with t = tr(x⁻¹ dx)."""
+    """Apply d log|det| = Re t and d sign = i sign Im t, with t = tr(x⁻¹ dx)."""
     (g_sign, g_log), (sign, _) = g, y
     factor = g_log
     if is_complex(x):
@@ -194,7 +194,7 @@ slogdet = Op("slogdet", _slogdet, outputs=2, backward=_slogdet_backward, infer=_
 
 
 def _cholesky_vjp(g, y):
-    """Murray 2016, equation 10, as a Hermitian matrix: both triangles of x get half of it."""
+    """Apply equation 10 of Murray 2016; the cotangent is Hermitian, half in each triangle."""
     inner = matmul(adjoint(y), conjugated(lower_triangle(g)))
     inner = lower_triangle(inner) - on_diagonal(diagonal(inner)) * 0.5
     back = triangular_solve(adjoint(y), inner, lower=False)

@@ -96,7 +96,7 @@ def alike(y_true, y_pred, what, hint=""):
 
 
 def one_label_each(y_true, pred_shape, axis, what, expected):
-    """Return the labels without an `axis` of size 1, in the shape of the predictions without it.
+    """Return the labels in the shape of the predictions without `axis`, or raise ShapeError.
 
     Args:
         y_true: labels of shape (...,), or with a size of 1 at `axis`.
@@ -124,7 +124,7 @@ def refuse(what, true_shape, pred_shape, expected):
 
 
 def with_mask(values, mask) -> Any:
-    """Return the values with their Keras mask, which only tensors carry."""
+    """Attach the Keras mask to the values if they are a tensor; return them."""
     if isinstance(values, (Tensor, KerasTensor)):
         values._keras_mask = mask
     return values
@@ -139,7 +139,7 @@ def sum_of(x, axis=-1, keepdims=False):
 
 
 def label_form(y_true_shape, y_pred_shape):
-    """Return which form "accuracy" and "crossentropy" stand for, by Keras's rule.
+    """Return the form of "accuracy" or "crossentropy" that fits the shapes, by Keras's rule.
 
     >>> label_form((8, 1), (8, 1)), label_form((8,), (8, 3)), label_form((8, 3), (8, 3))
     ('binary', 'sparse_categorical', 'categorical')

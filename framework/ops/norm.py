@@ -29,7 +29,7 @@ moving_average = elementwise(
     lambda g, momentum: g * momentum, lambda g, momentum: g * (1 - momentum),
 )  # fmt: skip
 
-_LEAST_HALF = 2.0**-31  # the slope of `unit` at zeros, 1 / sqrt of this, fits into float16
+_LEAST_HALF = 2.0**-31  # so that float16 holds the slope of `unit` at zeros, 1 / sqrt of this
 
 
 def unit(x, axes, least):
@@ -132,7 +132,7 @@ def _layer_norm_composite(x, gamma, beta, *, epsilon):
 
 def _check_layer_norm(x, gamma, beta):
     sizes = gamma.shape
-    if x.shape[-len(sizes) :] != sizes or beta.shape != sizes:  # a cheap test: shapes mostly fit
+    if x.shape[-len(sizes) :] != sizes or beta.shape != sizes:  # otherwise all shapes fit
         _check_rows("layer_norm", "gamma", x, gamma)
         expect("layer_norm", "beta", beta.shape, sizes, "that of gamma")
 

@@ -24,7 +24,7 @@ ARITHMETIC = {
 }  # fmt: skip
 COMPARISONS = {"lt": e.less, "le": e.less_equal, "gt": e.greater, "ge": e.greater_equal}
 UNARY = {"neg": e.negative, "abs": e.absolute, "invert": e.invert, "pos": e.identity}
-# These operators compute integers and floats by different ops.
+# These operators treat integers differently from floats.
 DIVISIONS = {
     "truediv": division.true_divide, "floordiv": division.floor_divide, "mod": division.floor_mod,
 }  # fmt: skip
@@ -215,7 +215,7 @@ def _is_symbolic(item):
 
 
 def _item_when_run(tensor, items):
-    """Return an item whose index is a KerasTensor: one operation of the model."""
+    """Index with KerasTensors: return the result of an operation that the model runs."""
     from framework.core.operations import Operation, apply
 
     parts = [("slice", i.start, i.stop, i.step) if isinstance(i, slice) else i for i in items]

@@ -122,7 +122,7 @@ def _outputs(rows, units, mask, zero_output, sequence, dtype):
 
 
 def _cotangent_of_steps(g, mask, zero_output):
-    """Return the cotangent of the outputs, time-major."""
+    """Return the cotangent of the outputs of all steps, with time as the first axis."""
     if g is None:
         return None
     g = g.swapaxes(0, 1)
@@ -160,7 +160,7 @@ def _by_order(back):
 
 
 def _check(op, *, states, blocks, biases=()):
-    """Return the shape check of a sequence op with so many states and blocks of columns."""
+    """Return the shape check of a sequence op; its kernels have `blocks * units` columns."""
     of_states = ["initial_state"] if states == 1 else [f"initial_state[{i}]" for i in range(states)]
     what = {
         "sequences": "(batch, steps, features of the kernel)",

@@ -49,7 +49,8 @@ def _mirrored_lower(x):
 
 
 def _qr_backward(g, y):
-    """Walter & Lehmann 2010, arXiv:1009.6112; Seeger et al. 2017, arXiv:1710.08717, section 4.3."""
+    """Return the cotangent of x (Walter & Lehmann 2010, arXiv:1009.6112; Seeger et al. 2017,
+    arXiv:1710.08717, section 4.3)."""
     (g_q, g_r), (q, r) = g, y
     if q.shape[-2] < r.shape[-1] or q.shape[-1] != r.shape[-1]:
         raise ShapeError(
@@ -66,7 +67,8 @@ def _qr(x, *, full=False):
     return tuple(np.linalg.qr(x, "complete" if full else "reduced"))
 
 
-# Return orthonormal columns and an upper triangle; differentiable for full rank, square or tall.
+# Returns orthonormal columns and an upper triangle. It has a derivative for square or tall matrices
+# of full rank.
 qr = Op("qr", _qr, outputs=2, backward=_qr_backward, raises=True)
 
 
@@ -74,7 +76,7 @@ qr = Op("qr", _qr, outputs=2, backward=_qr_backward, raises=True)
 
 
 def _eigh_backward(g, y):
-    """Giles 2008, section 3.1, for the lower triangle: the forward reads no other element."""
+    """Return the cotangent of the lower triangle, the only one read (Giles 2008, section 3.1)."""
     (g_e, g_v), (e, v) = g, y
     g_v = conjugated(g_v)
     inner = multiply(_in_dtype_of(_differences(e), v), matmul(adjoint(v), g_v))
@@ -84,7 +86,7 @@ def _eigh_backward(g, y):
     return (conjugated(half - on_diagonal(diagonal(half)) * 0.5),)
 
 
-# Return ascending eigenvalues and vectors of Hermitian matrices, reading the lower triangle only.
+# Returns ascending eigenvalues and vectors of Hermitian matrices, reading the lower triangle only.
 eigh = Op(
     "eigh", lapack("eigh", lambda x: tuple(np.linalg.eigh(x)), _DIVERGED), outputs=2,
     backward=_eigh_backward, inputs=("x",), infer=lambda x: _eigen_infer(x, real_values=True),
@@ -132,7 +134,7 @@ def _eig(x):
 
 
 def _eig_backward(g, y, x_dtype):
-    """Giles 2008, section 3.1, for vectors of length 1 with an arbitrary phase."""
+    """Return the cotangent of x for vectors of length 1, of any phase (Giles 2008, section 3.1)."""
     (g_e, g_v), (e, v) = g, y
     g_e, g_v = conjugated(g_e), conjugated(g_v)
     back = adjoint(v)
@@ -143,7 +145,7 @@ def _eig_backward(g, y, x_dtype):
     return (cast(conjugated(solve(back, matmul(inner, back))), dtype=x_dtype),)
 
 
-# Return eigenvalues, in no particular order, and vectors; both always complex.
+# Returns eigenvalues, in no particular order, and vectors; both are always complex.
 eig = Op(
     "eig", lapack("eig", _eig, _DIVERGED), outputs=2, backward=_eig_backward, inputs=("x",),
     infer=_eigen_infer, raises=True,
@@ -178,8 +180,8 @@ def _outside(g, basis):
 
 
 def _svd_backward(g, y):
-    """Townsend 2016, "Differentiating the singular value decomposition"; the phase of complex
-    vectors as in Wan & Zhang 2019, arXiv:1909.02659."""
+    """Return the cotangent of x (Townsend 2016, "Differentiating the singular value decomposition";
+    for the phase of complex vectors Wan & Zhang 2019, arXiv:1909.02659)."""
     (g_s, g_u, g_v), (s, u, v) = g, y
     if u.shape[-1] != v.shape[-1]:
         raise ShapeError(
@@ -204,7 +206,7 @@ def _svd_backward(g, y):
     return (conjugated(found),)
 
 
-# Return s, u, v with x = u diag(s) vᴴ and descending s.
+# Returns s, u, v with x = u diag(s) vᴴ and descending s.
 svd = Op(
     "svd", lapack("svd", _svd, _DIVERGED), outputs=3, backward=_svd_backward, inputs=("x",),
     raises=True,

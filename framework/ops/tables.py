@@ -2,7 +2,7 @@
 
 from framework.core.op import Op, no_derivative
 
-# Return `table(keys)`. For symbolic keys the table declares its result: `table.dtype` (NumPy's) and
+# Returns `table(keys)`. For symbolic keys the table declares its result: a NumPy `table.dtype` and
 # `table.shape(keys_shape)`, in which None is an unknown size.
 look_up = Op(
     "look_up", lambda keys, *, table: table(keys), no_derivative,

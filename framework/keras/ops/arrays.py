@@ -33,7 +33,7 @@ _slice = slice  # the function `slice` below hides the built-in
 def convert_to_tensor(
     x: TensorLike, dtype: DTypeLike = None, sparse: Any = None, ragged: Any = None,
 ) -> Tensor:  # fmt: skip
-    """`x` as a tensor, cast to `dtype` where one is given.
+    """Convert `x` to a tensor, of `dtype` if given.
 
     >>> from framework import keras
     >>> keras.ops.convert_to_tensor([1, 2], dtype="float16")
@@ -43,7 +43,7 @@ def convert_to_tensor(
 
 
 def array(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
-    """`x` as a tensor, cast to `dtype` where one is given."""
+    """Convert `x` to a tensor, of `dtype` if given."""
     return convert_to_tensor(x, dtype)
 
 

@@ -152,7 +152,7 @@ def _convolved(x, w, window, what):
     if not groups or x.shape[-1] % inner or filters % groups:
         raise ShapeError(
             f"{what}: the number of input channels must be evenly divisible by the kernel's, and "
-            f"the filters by the groups that this makes; got {x.shape[-1]} channels and a kernel "
+            f"the number of filters by their quotient; got {x.shape[-1]} channels and a kernel "
             f"of shape {w.shape}."
         )
     check_room(x.shape[1:-1], w.shape[:-2], **window, what=what)

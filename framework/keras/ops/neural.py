@@ -29,7 +29,7 @@ def relu(x: TensorLike) -> Tensor:
 
 
 def gelu(x: TensorLike, approximate: bool = True) -> Tensor:
-    """Return x times the normal distribution function at x; with `approximate` by tanh."""
+    """Return x times the normal distribution function at x; `approximate` uses tanh for it."""
     return activations.gelu(x, approximate)
 
 

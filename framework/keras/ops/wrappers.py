@@ -57,7 +57,7 @@ class KerasWrappers:
         self.module = module
 
     def unary(self, like: Callable, returns: str = "", rule: Rule | None = None, name: str = ""):
-        """Return `f(x)`, like a function of TensorFlow or for an op."""
+        """Return `f(x)` for `like`, TensorFlow's function or an op."""
         declared = _declared(like, returns, rule, name)
         op, convert, kinds = declared.op, declared.rule.convert, declared.rule.kinds
 
@@ -69,7 +69,7 @@ class KerasWrappers:
         return finished(function, self.module, declared, x="x")
 
     def binary(self, like: Callable, returns: str = "", rule: Rule | None = None, name: str = ""):
-        """Return `f(x1, x2)`, like a function of TensorFlow or for an op."""
+        """Return `f(x1, x2)` for `like`, TensorFlow's function or an op."""
         declared = _declared(like, returns, rule, name)
         op, convert, kinds = declared.op, declared.rule.convert, declared.rule.kinds
 
@@ -83,7 +83,7 @@ class KerasWrappers:
         return finished(function, self.module, declared, x="x1", y="x2")
 
     def reduction(self, like: Callable, returns: str = "", rule: Rule = anything, name: str = ""):
-        """Return `f(x, axis=None, keepdims=False)`, like a function of TensorFlow or for an op."""
+        """Return `f(x, axis=None, keepdims=False)` for `like`, TensorFlow's function or an op."""
         declared = _declared(like, returns, rule, name)
         op, convert, kinds = declared.op, rule.convert, rule.kinds
 
