@@ -218,7 +218,7 @@ class Function:
 
     @property
     def source(self):
-        """The generated source of its plans, in the order in which they were traced.
+        """The generated source of the plans, in the order in which they were traced.
 
         Example:
             >>> import framework as tf
@@ -231,7 +231,7 @@ class Function:
         return self._plan_cache.source
 
     def explain(self):
-        """Return a text that lists its plans, why each exists, and what runs eagerly and why."""
+        """Return a text that lists the plans, why each exists, and what runs eagerly and why."""
         plan_cache, name = self._plan_cache, self._name()
         total = sum(map(len, plan_cache.plans.values()))
         lines = [
@@ -250,7 +250,7 @@ class Function:
         return "\n".join(lines)
 
     def pretty_printed_concrete_signatures(self, verbose=True):
-        """Return the signatures that it was called with, one per line."""
+        """Return the signatures that the function was called with, one per line."""
         known = [*self._plan_cache.plans, *self._plan_cache.refused]
         return "\n".join(f"({text_of(key)})" for key in known)
 

@@ -265,7 +265,7 @@ class _BatchedLoop:
         return self._task.cached
 
     def compiled(self):
-        """Compile the loop and return the function that takes a list of arrays per variable."""
+        """Compile the loop; return this object, which takes a list of arrays per variable."""
         self._task.address()
         team = tier.library("team")
         self._do, self._most = team.do_alike, team.MOST // (len(self._dtypes) + _OF_TASK)

@@ -86,7 +86,7 @@ class FusedFunction:
 
     @property
     def loops(self):
-        """The Numba backend, not compiled yet; None if it cannot compute the function."""
+        """The Numba backend, perhaps not compiled yet; None if it cannot compute the function."""
         if self._loops is None:
             try:
                 self._loops = NumbaLoops(self._graph, self._places)

@@ -125,7 +125,8 @@ class GroupLoop:
     def units(self):
         """Return (number of work items, least items per chunk, size of an item).
 
-        The size counts elements; rows if the loop distinguishes rows; columns if it sums them.
+        The size is in elements, but in rows if the loop distinguishes rows, and in columns if the
+        work items are columns.
         """
         if self.by_columns:
             return self.columns, COLUMNS, 1

@@ -107,7 +107,7 @@ products = Op("products", _products, no_derivative, outputs=None, listed=False, 
 
 
 class ProductTasks:
-    """The tasks of a graph.
+    """The tasks in a graph: large products with their epilogues, and nodes with row kernels.
 
     `by_end`: {id of a task's last node: the task}. `absorbed`: ids of all nodes of product tasks.
     """

@@ -107,7 +107,7 @@ class ParallelRegion:
         }
 
     def compiled(self, do):
-        """Compile, and return `bind(fixed arrays...)`, which returns `run(given arrays...)`.
+        """Compile the tasks; return `bind(fixed arrays...)`, which returns `run(given arrays...)`.
 
         Args:
             do: `team.do`.
@@ -174,7 +174,7 @@ class _RegionCall:
         flags = array.flags
         plain = flags.c_contiguous and flags.aligned
         if not plain or (array.size, array.dtype) != self._expected[at]:
-            raise ValueError("arrays of a parallel region have wrong sizes or dtypes")
+            raise ValueError("an array of a parallel region has a wrong size, dtype or layout")
         self._put(self._places[at], array)
         # These are mostly arrays of variables, which rarely change. A strong reference here would
         # prevent in-place updates of the variable.

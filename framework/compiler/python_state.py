@@ -68,7 +68,7 @@ class Guard:
 
     @property
     def text(self):
-        """The read as source: `self.config["scale"]`."""
+        """The source code of the read, such as `self.config["scale"]`."""
         parts = [f".{s}" if kind == ATTRIBUTE else f"[{s!r}]" for kind, s in self.steps]
         return "".join([self.name, *parts])
 

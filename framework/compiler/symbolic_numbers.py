@@ -24,7 +24,7 @@ class _NumberIndex(int):
 
 
 class _NewNumber:
-    """Marks a step whose result is a further number, instead of a guard's expected value."""
+    """Marks a step that computes a number; steps with an expected value are guards."""
 
     def __init__(self, kind):
         self.kind = kind

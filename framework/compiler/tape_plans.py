@@ -115,7 +115,7 @@ class TapePlans:
 
         def graph():
             if any(kind in (PAUSED, RESET, UNMET, WATCHED) for kind, *_ in tape._notes[notes:]):
-                raise NoPlanError("it pauses, resets or watches on the tape outside")
+                raise NoPlanError("it pauses or resets the outer tape, or watches a tensor on it")
             if recording.outside(tape):
                 raise NoPlanError("it uses a watched tensor that is not an argument")
             return taped.differentiate()
