@@ -139,7 +139,7 @@ def _pairs(query, key):
 
 
 def _visible(scores, value_mask, causal):
-    """Return the mask of keys that queries attend to: `value_mask`, plus a causal mask if asked."""
+    """Return the mask of visible keys: `value_mask` and, if `causal`, a causal mask."""
     if not causal:
         return value_mask
     seen = causal_mask(scores.shape[-2], scores.shape[-1])

@@ -8,7 +8,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 def with_init_arguments(layer, config):
-    """Return `config` with the arguments of the constructor call; drop keys it does not accept.
+    """Return `config` with the constructor call's arguments, without keys that `__init__` refuses.
 
     Raises:
         NotImplementedError: an argument is not a number, a string or a nest of these.

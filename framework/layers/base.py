@@ -36,7 +36,7 @@ from framework.layers.tracking import LayerRecord, VariableOwner, add_owned
 class _BaseFields(Configurable, kw_only=True):
     """The keyword arguments of every layer."""
 
-    if TYPE_CHECKING:  # not a field here: layers that declare it choose its position themselves
+    if TYPE_CHECKING:  # no field for type checkers: subclasses that declare it fix its position
         activity_regularizer: ClassVar[regularizers.Regularizer | None]
     else:
         activity_regularizer: regularizers.RegularizerField = None

@@ -54,7 +54,7 @@ class BatchNormalization(
     Half-precision inputs are normalized in float32.
 
     Args:
-        axis: the axis of the channels; statistics reduce all other axes, without masked steps.
+        axis: the axis of the channels; statistics are over all other axes, without masked steps.
         momentum: the weight of the old value in a moving average.
         epsilon: added to the variance.
         center, scale: whether there is a beta and a gamma.

@@ -62,7 +62,7 @@ def _makes_masks(layer):
 
 
 def _taken_training(layer, kwargs):
-    """Return `training` for this call and its inner calls, and the kwargs without it."""
+    """Return `training` for this call and its inner calls, and `kwargs` without `training`."""
     training = kwargs.get("training")
     if "training" in kwargs:
         kwargs = {k: v for k, v in kwargs.items() if k != "training"}
@@ -102,7 +102,7 @@ def _build(layer, args, kwargs):
 
 
 def _run(layer, args, kwargs, training, inputs, previous, symbolic):
-    """Run `call` with the layer as the innermost current call."""
+    """Run `call`, or its symbolic form, with the layer as the innermost current call."""
     outer = thread.call
     signature = signature_of(layer)
     by_position = signature.names[: len(args)]

@@ -128,7 +128,7 @@ class EinsumDense(
 
 
 def _parsed(equation, rank):
-    """Return the axes of inputs, kernel and outputs, one character each; "..." becomes digits."""
+    """Return the axis labels of inputs, kernel and outputs; digits label the axes of "..."."""
     sides = equation.replace(" ", "").split("->")
     terms = sides[0].split(",")
     letters = [t.replace("...", "") for t in (*terms, *sides[1:])]

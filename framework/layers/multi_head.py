@@ -169,7 +169,7 @@ class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")
 
 
 def _into_heads(layer, shape, sizes, name, activation=None):
-    """Return a built projection of the last axis to `sizes`."""
+    """Create and build a projection of the last axis of inputs of `shape` to axes of `sizes`."""
     free = len(shape) - 1
     letters = letters_of(free + 3)
     made = projection(

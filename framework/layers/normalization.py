@@ -44,7 +44,7 @@ def _to(x, dtype):
 
 
 def _int_if_one(axes):
-    """Return a single axis as an int, which is faster to resolve."""
+    """Return an int instead of a tuple of one axis: ops resolve an int faster."""
     return axes[0] if len(axes) == 1 else axes
 
 

@@ -78,7 +78,7 @@ class VariableOwner(Owning):
         object.__delattr__(self, name)
         untrack(self, old)
 
-    def __setstate__(self, state):  # the lists and dicts of a copy notify the copy
+    def __setstate__(self, state):  # let the lists and dicts of a copied layer notify it
         self.__dict__.update({k: _rewrap(v, self) for k, v in state.items()})
 
     # ---- variables and layers, including those of inner layers ----

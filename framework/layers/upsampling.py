@@ -103,7 +103,7 @@ class UpSampling2D(_UpSampling, rank=2):
             weights(n, m, self.interpolation).astype(inputs.dtype.np)
             for n, m in zip(x.shape[1:3], self._framework.sizes, strict=True)
         )
-        x = matmul(np.ascontiguousarray(columns), x)  # width here, height below
+        x = matmul(np.ascontiguousarray(columns), x)  # resize the width, then the height
         x = matmul(np.ascontiguousarray(rows), transpose(x, perm=(0, 2, 1, 3)))
         return restored(transpose(x, perm=(0, 2, 1, 3)), self.data_format)
 

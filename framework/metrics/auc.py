@@ -67,7 +67,7 @@ class AUC(Metric, direction="up"):
         num_thresholds: the number of thresholds, at least 2, evenly from 0 to 1.
         curve: "ROC", "PR" or "PRGAIN".
         summation_method: "interpolation", or "majoring" or "minoring" for the larger or smaller
-            height of each interval. The interpolation of "PR" is that of the counts.
+            height of each interval. With "PR", the counts are interpolated.
         name, dtype: as in `Metric`.
         thresholds: the thresholds between 0 and 1, instead of `num_thresholds`.
         multi_label: whether each column of y_pred, (batch, labels), has a curve; the result is the

@@ -13,7 +13,7 @@ from framework.core.dtypes import as_dtype
 from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
 
 _FLOOR = 2**20  # bytes up to which a chunked dataset may have any compression ratio
-_FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 32000: "lzf"}  # filters in every h5py
+_FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 32000: "lzf"}  # every h5py has these
 
 
 def h5py():
@@ -79,7 +79,7 @@ class Reader:
         return path in self._groups
 
     def keys(self, group):
-        """Return the names of the datasets in a group; numbers in numeric order."""
+        """Return the names of the datasets in a group; numeric names in numeric order."""
         start = f"{group}/" if group else ""
         names = [p.removeprefix(start) for p in self._datasets if p.startswith(start)]
         names = [n for n in names if "/" not in n]
@@ -123,7 +123,7 @@ class Reader:
             return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
     def attribute(self, path, name):
-        """Return a text or list of texts stored at a group; None if it is not there."""
+        """Return a group's attribute, a str or a list of str; None if it does not exist."""
         with damage(self.name):
             attributes = (self._file[path] if path else self._file).attrs
             if name not in attributes:

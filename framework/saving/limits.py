@@ -12,7 +12,7 @@ class Limits:
         json_depth: the depth of brackets in a JSON text.
         zip_members: the number of members of a zip file.
         expansion: how many times larger a compressed member or dataset may be than its bytes in
-            the file, from 1 MB on.
+            the file, if it is larger than 1 MB.
         asset_bytes: the size of all assets (vocabularies) together.
         h5_objects: the number of groups and datasets in an HDF5 file.
         h5_depth: the depth of groups in an HDF5 file.

@@ -137,7 +137,7 @@ def _load_legacy(file, name, custom_objects, compiles, limits):
                 legacy_h5.read_model(model, reader, compiles, limits)
         except LoadError:
             raise
-        except Exception as error:  # raised for the file's compile arguments
+        except Exception as error:  # compile() raises anything for wrong arguments
             raise LoadError(f"{name}: the model cannot be restored: {error}") from error
     return model
 

@@ -149,7 +149,7 @@ def _write_safetensors(file, variables):
             "data_offsets": [start, end],
         }  # fmt: skip
     text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)  # the format requires data aligned to 8 bytes
+    text += b" " * (-len(text) % 8)  # padding that aligns the data to 8 bytes
     file.write(struct.pack("<Q", len(text)) + text)
     for variable in variables.values():
         file.write(np.ascontiguousarray(variable.array).tobytes())

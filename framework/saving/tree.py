@@ -2,7 +2,7 @@
 
 A part is a layer or an optimizer. Its path is made of attribute names, "layers" for the layers of
 Sequential and functional models, and the snake case of the class for items of lists and dicts. A
-part that several paths reach has the first one, in the order of the walk.
+part that several paths reach has the first of them in the order of traversal.
 """
 
 import re

@@ -123,7 +123,7 @@ def _flush_folder(folder):
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # not on all network file systems
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # unsupported by some file systems
             raise
     finally:
         os.close(descriptor)

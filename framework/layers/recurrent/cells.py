@@ -249,7 +249,7 @@ class LSTMCell(LSTMCellFields, Cell, gates=4, states=2):
 
 
 def forget_ones(initializer, units):
-    """Return an initializer of four biases: ones for gate 2, `initializer` for the others."""
+    """Return an initializer of four biases: ones for the forget gate, else `initializer`."""
 
     def initial(_shape, dtype=None):
         parts = [initializer((n * units,), dtype=dtype) for n in (1, 2)]

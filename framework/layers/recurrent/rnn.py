@@ -286,7 +286,7 @@ def _states_for(layer, sequences, given):
 
 
 def _by_op(layer, sequences, states, mask, training, how):
-    """Return the result of the op that runs all steps; None if the cell has none for this call."""
+    """Run all steps by one op and return its result; None if the cell has no op for this call."""
     run = sequence_of(layer.cell)
     if run is None or layer.use_cudnn is False or len(sequences.shape) != 3:
         found = None

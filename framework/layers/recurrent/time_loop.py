@@ -19,7 +19,7 @@ def as_mask(mask):
 
 
 def run(step, sequences, states, mask, *, reverse=False, zero_output=False, sequence=True):
-    """Call `step(inputs, states)` for each step; return the outputs, or the last one, and states.
+    """Call `step(inputs, states)` for each step; return all outputs or the last, and the states.
 
     Where the mask is False, states and output keep their previous values. The output before the
     first step is the first state if it has the output's shape, else zeros.
