@@ -173,7 +173,7 @@ def _apply_with_options(optimizer, grads, variables, plans, count, form):
 
 
 def _average(optimizer, updates, overwrites, form):
-    """Update the averages of all known variables; overwrite the variables if due."""
+    """Update the averages of all known variables; assign them to the variables if `overwrites`."""
     variables = list(optimizer._framework.known.values())
     averages = [slot_of(optimizer, v, "average", _zeros) for v in variables]
     averaging.update_averages(variables, averages, optimizer.ema_momentum, updates, form)

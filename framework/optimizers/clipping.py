@@ -30,7 +30,7 @@ def by_global_norm(grads, limit):
 
 
 def norm(x):
-    """Return the L2 norm of all elements, 0-d."""
+    """Return the L2 norm of all elements as a 0-d value."""
     squares = square(x)
     return sqrt(reduce_sum(squares, axis=tuple(range(len(x.shape))), keepdims=False))
 

@@ -21,7 +21,7 @@ class SGD(Optimizer):
 
     Args:
         learning_rate: the step size.
-        momentum: m, in [0, 1).
+        momentum: m, in [0, 1].
         nesterov: whether to use Nesterov momentum.
 
     Example:

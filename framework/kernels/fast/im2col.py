@@ -139,7 +139,10 @@ def pack_turned(w, layout, filters, packed):
 
 @kernel
 def multiply_back(g, gate, packed, layout, first, last, x, filters, wide, rows, gated):
-    """Write the cotangent of the images `first` to `last` to x; if `wide` is empty, add it to x."""
+    """Write the cotangent of the images `first` to `last` to x.
+
+    If `wide` is empty, x must contain zeros.
+    """
     places, runs, length = layout.lines.size * layout.across, layout.runs.size, layout.length
     stride = layout.together * length + APART
     for n in range(first, last, layout.group):

@@ -84,7 +84,7 @@ def _sums(numbers, steps):
 
 @kernel(forceinline=True)
 def _copy(source, source_at, target, target_at, length):
-    """Copy a run of `length` elements; copy LANES elements if the run is shorter."""
+    """Copy a run of `length` elements; if it is shorter than LANES, copy LANES elements."""
     for k in range(0, length - LANES, LANES):
         move_lanes(target, target_at + k, source, source_at + k)
     last = max(length - LANES, 0)

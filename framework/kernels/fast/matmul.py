@@ -87,7 +87,7 @@ def _orders(*matrices):
 
 
 def shares(size, unit, products):
-    """Return the number of chunks of `size` rows or columns, and a chunk's size, whole `unit`s."""
+    """Return the number of chunks of `size` rows, and a chunk's size, a multiple of `unit`."""
     number = min(threads.count(), products // _LEAST_OF_PART)
     if number > 1 and products >= _LARGE:
         number *= 2  # other threads then take chunks of a thread that is late

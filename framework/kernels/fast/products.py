@@ -328,7 +328,7 @@ def product(numbers, first, last, memory):
 
 @CompiledTask
 def swapped(numbers, first, last, memory):
-    """Compute columns of C as rows of C' = B' A', and transpose them: this packs A instead of B."""
+    """Compute columns of C by rows of the transposed product B' A': this packs A instead of B."""
     rows, columns, depth = numbers[9], numbers[10], numbers[8]
     whole = carray(memory, PACKED)
     c_t = whole[_OF_ROWS:]

@@ -16,7 +16,7 @@ _ONE = np.float32(1)
 
 
 def packed(weights):
-    """Return flat panels of a matrix (steps, columns), which may be a transposed view."""
+    """Pack a matrix (steps, columns), which may be a transposed view, into flat panels."""
     steps, columns = weights.shape
     panels = np.empty((-(-columns // WIDTH), steps, WIDTH), np.float32)
     transposed = not weights.flags.c_contiguous

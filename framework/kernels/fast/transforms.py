@@ -16,10 +16,10 @@ _vector = ir.VectorType(_float, LANES)
 
 
 def _make(matrix, add=False):
-    """Return transform(target, at, row, column, source, at, row, column): M S Mᵀ of LANES patches.
+    """Return transform(target, at, row, column, source, at, row, column).
 
-    `at` is an offset, `row` and `column` are strides in elements, all unchecked. With `add` the
-    result is added to the target.
+    The transform computes M S Mᵀ for LANES patches S. `at` is an offset, `row` and `column` are
+    strides in elements, all unchecked. With `add` the result is added to the target.
     """
 
     @intrinsic
