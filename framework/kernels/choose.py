@@ -71,6 +71,10 @@ def zeroed(x, condition):
 
 def select(condition, a, b):
     """Return `a` where `condition` holds, else `b`."""
+    if type(a) in (int, float):
+        a = _like_16_bits(a, b)
+    elif type(b) in (int, float):
+        b = _like_16_bits(b, a)
     if type(a) is np.ndarray and _by_bits(a, condition):
         if type(b) is not np.ndarray and type(b) in (int, float):
             b = np.asarray(b, a.dtype)
@@ -80,9 +84,16 @@ def select(condition, a, b):
             bits = np.bitwise_and(np.bitwise_xor(a.view(ones.dtype), b_bits), ones)
             np.bitwise_xor(bits, b_bits, out=bits)
             return bits.view(a.dtype)
-    if type(a) is np.ndarray and a.dtype.kind == "V" and type(b) in (int, float):
-        b = np.asarray(b, a.dtype)  # NumPy 2.0's `where` crashes with a Python number
     return np.where(condition, a, b)
+
+
+def _like_16_bits(number, x):
+    """Return a Python number in the dtype of `x` if NumPy does not know this dtype (bfloat16).
+
+    With such a dtype, NumPy's `where` crashes in 2.0, and gives float64 later.
+    """
+    dtype = getattr(x, "dtype", None)
+    return np.asarray(number, dtype) if dtype is not None and dtype.kind == "V" else number
 
 
 def _by_bits(x, condition):

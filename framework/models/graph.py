@@ -135,9 +135,11 @@ class FunctionalGraph:
                 names[operation.name] = 1
         for operation in self.operations:
             if isinstance(operation, CallNode):
-                number = names.get(operation.name, 0)
-                names[operation.name] = number + 1
-                operation.name += f"_{number}" if number else ""
+                base, number = operation.name, names.get(operation.name, 0)
+                while operation.name in names:  # a layer may have the next name
+                    operation.name, number = f"{base}_{number}", number + 1
+                names[base] = max(number, 1)
+                names.setdefault(operation.name, 1)
 
 
 # ---- running -------------------------------------------------------------------------------------

@@ -22,13 +22,14 @@ OPTIMIZERS = {
     "RMSprop": {"centered": True, "momentum": 0.5}, "Adagrad": {}, "Lion": {}, "Muon": {},
     "Adadelta": {"learning_rate": 1.0}, "Ftrl": {"learning_rate": 0.05},
     "Lamb": {"learning_rate": 0.02}, "Adafactor": {"learning_rate": 0.02},
-    "Adam ema": {"use_ema": True, "ema_overwrite_frequency": 3},
+    "Adam ema": {"learning_rate": 0.01, "use_ema": True, "ema_overwrite_frequency": 3},
     "Adam clipped": {"clipnorm": 0.1, "weight_decay": 0.01},
     "SGD accumulating": {"gradient_accumulation_steps": 2, "momentum": 0.5},
 }  # fmt: skip
 
-# On JAX, Keras loses the normalized kernel that a training call of the layer assigns.
-NOT_TRAINED = ("spectral", "spectral conv")
+# On JAX, Keras loses the normalized kernel that a training call of `SpectralNormalization` assigns,
+# and cannot train a model that has an `IntegerLookup`.
+NOT_TRAINED = ("spectral", "spectral conv", "looked up")
 
 
 def scenarios():
@@ -62,7 +63,12 @@ def _fast_sgd(keras):
     return keras.optimizers.SGD(0.2)
 
 
-RATES = {"tied": _fast_sgd}  # of models whose gradients are small
+def _slow_sgd(keras):
+    return keras.optimizers.SGD(0.001)
+
+
+# of models whose gradients are small or large
+RATES = {"tied": _fast_sgd, "operators": _slow_sgd, "sliced": _slow_sgd}
 
 
 def _optimizer(name, options):

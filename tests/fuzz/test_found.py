@@ -87,6 +87,16 @@ for a in (x, z, x):
     for i in range(4):
         call(f, a)
 """,
+    "a choice between a Python number and bfloat16": """
+@tf.function
+def f(a):
+    with tf.GradientTape() as t:
+        t.watch(a)
+        y = tf.math.xlogy(a, a)
+    return t.jacobian(y, a)
+for i in range(4):
+    call(f, tf.constant(0.5, tf.bfloat16))
+""",
 }
 
 

@@ -1,5 +1,6 @@
 """The maximum with 0: NumPy's bits for every size, dtype and layout."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -19,3 +20,17 @@ def test_the_maximum_with_zero(shape, dtype):
         expected = np.maximum(given, np.zeros((), dtype))
         assert np.asarray(found).tobytes() == expected.tobytes()
         np.testing.assert_array_equal(given, kept)
+
+
+@pytest.mark.parametrize("shape", [(), (3,)], ids=str)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_choice_has_the_dtype_of_the_array(shape, dtype):
+    dtype = getattr(ml_dtypes, dtype, np.dtype(dtype))
+    x = np.full(shape, 0.5, dtype)
+    for value in (x, x[()]):
+        for condition in (np.True_, np.zeros(shape, bool)):
+            for a, b in ((value, 2.0), (2.0, value)):
+                found = choose.select(condition, a, b)
+                assert found.dtype == dtype
+                chosen = a if np.all(condition) else b
+                assert np.all(found == chosen)

@@ -260,6 +260,19 @@ def test_errors_of_graphs():
     np.testing.assert_array_equal(unused([X[:, :2], X[:, 2:]]), 2 * X[:, :2])
 
 
+def test_operations_and_layers_share_no_name():
+    forget_names()
+    x = y = Input((4,))
+    for _ in range(2):
+        y = y + Dense(4)(y)  # the operation "add"
+        y = Add()([y, Dense(4)(y)])  # the layers "add" and "add_1"
+    config = Model(x, y).get_config()
+    names = [layer["name"] for layer in config["layers"]]
+    assert len(set(names)) == len(names)
+    assert {"add", "add_1", "add_2", "add_3"} <= set(names)
+    Model.from_config(config)
+
+
 def test_a_users_class_on_inputs_and_outputs():
     class Custom(Model):
         def train_step(self, data):
