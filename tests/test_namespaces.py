@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import framework as tf
-from framework import keras
+from framework import keras, losses, metrics
 
 PACKAGE = Path(tf.__file__).parent
 STUBS = sorted(PACKAGE.rglob("*.pyi"))
@@ -179,3 +179,30 @@ def test_constants():
     assert tf.UnconnectedGradients.ZERO.value == "zero"
     assert tf.executing_eagerly() is True
     assert tf.enable_eager_execution() is None
+
+
+LATE = """
+import sys
+from importlib import import_module
+from framework import losses, metrics
+from framework.core.lazy import defining_modules
+assert "Tversky" in dir(losses) and "AUC" in dir(metrics)
+assert not {"framework.losses.overlap", "framework.metrics.auc"} & set(sys.modules)
+assert losses.get("tversky") is losses.tversky
+assert type(metrics.get("auc")) is metrics.AUC
+assert "framework.losses.similarity" not in sys.modules
+for package in losses, metrics:
+    for module in reversed(defining_modules(package.__name__)):
+        import_module(module)
+print(sorted(losses.losses._spellings.items()), sorted(metrics.metrics._spellings.items()))
+"""
+
+
+def test_modules_of_losses_and_metrics_load_late_and_in_any_order():
+    command = [sys.executable, "-c", LATE]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not found.stderr
+    for registry in (losses.losses, metrics.metrics):
+        registry.load_all()
+    in_order = [sorted(r._spellings.items()) for r in (losses.losses, metrics.metrics)]
+    assert found.stdout.strip() == f"{in_order[0]} {in_order[1]}"

@@ -1,8 +1,9 @@
 """Namespaces that read their names from their stubs, and import a name at its first use (SPEC 1).
 
 As in every stub, `from module import name as name` exports a name, `from module import name` does
-not. Other lines are `from module import *`, for the names in `__all__` of a namespace or module,
-`other = name`, and declarations of names that the namespace itself defines.
+not. Other lines are `from module import *`, for the names in `__all__` of a namespace or module
+(a list in the module's text, read without importing it), `other = name`, and declarations of names
+that the namespace itself defines.
 """
 
 import re
@@ -12,9 +13,11 @@ from pathlib import Path
 
 from framework.core.errors import suggest
 
-_IMPORT = re.compile(r"^from (\S+) import (?:\(([^)]+)\)|([^(\n]+))", re.MULTILINE)
-_ALIAS = re.compile(r"^(\w+) = (\w+)$", re.MULTILINE)
-_DECLARATION = re.compile(r"^(?:def |class )?(\w+)[:(]", re.MULTILINE)
+# The patterns are compiled at the first use: `import framework` does not need them.
+_IMPORT = r"(?m)^from (\S+) import (?:\(([^)]+)\)|([^(\n]+))"
+_ALIAS = r"(?m)^(\w+) = (\w+)$"
+_DECLARATION = r"(?m)^(?:def |class )?(\w+)[:(]"
+_ALL = r"(?m)^__all__ = \[([^]]*)\]"
 
 
 def attach_stub(namespace):
@@ -50,18 +53,46 @@ def attach_stub(namespace):
     return __getattr__, __dir__
 
 
+def defining_modules(namespace):
+    """Return the names of the modules that define the namespace's names, in the stub's order."""
+    homes = (home for home, _ in _names(sys.modules[namespace]).values())
+    return [home for home in dict.fromkeys(homes) if home not in (None, namespace)]
+
+
 def _names(module):
-    """Return {public name: (module, name in it)} from a stub; None instead of `module` itself."""
-    stub = module.__spec__.loader.get_data(str(Path(module.__file__).with_suffix(".pyi"))).decode()
-    names = {name: (None, name) for name in _DECLARATION.findall(stub)}
+    """Return {public name: (name of the module that defines it, its name there)} from a stub.
+
+    A name that the namespace itself defines has (None, its name).
+    """
+    stub = _text(module, Path(module.__file__).with_suffix(".pyi").name)
+    names = {name: (None, name) for name in re.findall(_DECLARATION, stub)}
     imported = {}
-    for home, several, single in _IMPORT.findall(stub):
+    for home, several, single in re.findall(_IMPORT, stub):
         for entry in (several or single).split(","):
             name, _, public = entry.strip().partition(" as ")
             if name == "*":
-                names.update((name, (home, name)) for name in import_module(home).__all__)
+                names.update((name, (home, name)) for name in _exported(home))
             elif name:
                 (names if public else imported)[name] = home, name
-    for public, name in _ALIAS.findall(stub):
+    for public, name in re.findall(_ALIAS, stub):
         names[public] = names.get(name) or imported[name]
     return names
+
+
+def _exported(home):
+    """Return `__all__` of a module; its text says it if the module is not imported yet."""
+    if home not in sys.modules:
+        package, _, name = home.rpartition(".")
+        try:
+            listed = re.search(_ALL, _text(import_module(package), f"{name}.py"))
+        except OSError:  # a package, or an installation without source files
+            listed = None
+        if listed:
+            return re.findall(r"\w+", listed[1])
+    return import_module(home).__all__
+
+
+def _text(module, name):
+    """Return the text of the file `name` in the directory of a module."""
+    path = Path(module.__file__).with_name(name)
+    return module.__spec__.loader.get_data(str(path)).decode()

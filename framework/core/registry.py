@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from importlib import import_module
 
 from framework.core.configs import (
     CustomObjectScope,
@@ -10,16 +11,20 @@ from framework.core.configs import (
     object_of,
 )
 from framework.core.errors import InvalidArgumentError, suggest
+from framework.core.lazy import defining_modules
 
 
 class Registry:
     """The named classes and functions of one kind, such as "optimizer", in all usual spellings.
 
     `add` is a decorator. `get` accepts a name, a class, an instance, a config or a callable.
+    `package` names the package whose modules register them: a name that is not registered yet is
+    searched by importing these modules one by one, in the order of the package's stub.
     """
 
-    def __init__(self, sort):
+    def __init__(self, sort, package=None):
         self.sort = sort
+        self._package = package
         self.by_name = {}  # `__name__` -> class or function
         self.classes = {}  # name in snake case -> class
         self._spellings = {}
@@ -40,13 +45,27 @@ class Registry:
 
     def lookup(self, name):
         """Return the class or function called `name`; the error suggests the most similar name."""
-        # Prefer the exact spelling: "Huber" may be a class and "huber" a function.
-        own = name if name in self.by_name else self._spellings.get(str(name).lower())
+        own = self._registered(name)
+        if own is None and self._package:
+            for module in defining_modules(self._package):
+                import_module(module)
+                own = self._registered(name)
+                if own is not None:
+                    break
         if own is None:
             raise InvalidArgumentError(
                 f"Unknown {self.sort}: {name!r}{suggest(name, self.by_name)}"
             )
         return self.by_name[own]
+
+    def _registered(self, name):
+        # Prefer the exact spelling: "Huber" may be a class and "huber" a function.
+        return name if name in self.by_name else self._spellings.get(str(name).lower())
+
+    def load_all(self):
+        """Import every module of the package, so that `by_name` and `classes` are complete."""
+        for module in defining_modules(self._package) if self._package else ():
+            import_module(module)
 
     def get(self, identifier):
         """Return the object for `identifier`: a class, or its name, is instantiated."""
@@ -60,6 +79,7 @@ class Registry:
             return identifier()
         if callable(identifier) or hasattr(identifier, "get_config"):
             return identifier
+        self.load_all()
         raise InvalidArgumentError(
             f"Could not interpret {identifier!r} as {self.sort}: expected a name, an instance, a "
             f"callable or a config; known names: {', '.join(sorted(self.by_name))}."

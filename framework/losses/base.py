@@ -20,7 +20,7 @@ from framework.ops.elementwise import divide_no_nan
 from framework.ops.losses import as_tensor, floating, floats, label_form, same_rank, shape_of
 from framework.ops.reduction import reduce_mean, reduce_sum
 
-losses = Registry("loss")
+losses = Registry("loss", package="framework.losses")
 
 _one_reduction = one_of(
     "sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None

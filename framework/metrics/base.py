@@ -21,7 +21,7 @@ from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, name_scope
 from framework.ops.losses import as_tensor
 
-metrics = Registry("metric")
+metrics = Registry("metric", package="framework.metrics")
 
 
 class MetricRecord(Record):

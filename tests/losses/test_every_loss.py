@@ -14,6 +14,7 @@ from framework.keras.ops import ctc_loss
 from tests.losses.reductions import DEEP, DEEP_MASKS, DEEP_WEIGHTS, REDUCED, REDUCTIONS
 from tests.samples.losses import SAMPLES, WAVE, sigmoid
 
+losses.losses.load_all()
 CASES = [(name, s.arguments, s.data, s.formula) for name in SAMPLES for s in SAMPLES[name]]
 IDS = [f"{name}-{i}" for name in SAMPLES for i in range(len(SAMPLES[name]))]
 IN_KERAS = [(name, s) for name in SAMPLES for s in SAMPLES[name] if s.keras]

@@ -14,6 +14,7 @@ from tests.metrics.reductions import IGNORING, MASKED, REDUCED, ROOT, VALUE_WEIG
 from tests.samples.counts import calls
 from tests.samples.metrics import CLASSES, SAMPLES, WEIGHTS, P, Y
 
+metrics.metrics.load_all()
 CASES = [(name, s.arguments, s.data, s.values) for name in SAMPLES for s in SAMPLES[name]]
 IDS = [f"{name}-{i}" for name in SAMPLES for i in range(len(SAMPLES[name]))]
 IN_KERAS = [(name, s) for name in SAMPLES for s in SAMPLES[name] if s.keras]
