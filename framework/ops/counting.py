@@ -89,3 +89,27 @@ unravel_index = Op(
     "unravel_index", _unravel_index, no_derivative,
     infer=lambda x, *, dims: ((len(dims), *x.shape), x.dtype), raises=True,
 )  # fmt: skip
+
+
+def _distinct(x, *, axis, length):
+    _, first, index, counts = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True, axis=axis
+    )
+    index = index.reshape(x.shape if axis is None else (-1,))
+    if length is not None:
+        missing = max(length - len(first), 0)
+        first = np.append(first[:length], np.repeat(first[:1], missing))
+        counts = np.append(counts[:length], np.zeros(missing, counts.dtype))
+    return tuple(v.astype(np.int32) for v in (first, index, counts))
+
+
+def _distinct_infer(x, *, axis, length):
+    index = tuple(x.shape) if axis is None else (x.shape[axis],)
+    return [(shape, np.dtype(np.int32)) for shape in ((length,), index, (length,))]
+
+
+# Of the distinct elements in ascending order, or the slices along `axis`: where each is first, the
+# place of each element among them, and how often each comes.
+distinct = Op(
+    "distinct", _distinct, no_derivative, outputs=3, infer=_distinct_infer, sized_by_values=True
+)

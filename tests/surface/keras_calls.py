@@ -41,7 +41,7 @@ TWO = {  # functions of two tensors
         add subtract multiply divide true_divide divide_no_nan floor_divide mod maximum minimum
         arctan2 equal not_equal less less_equal greater greater_equal logaddexp logaddexp2
         isclose allclose outer inner vdot append fmax fmin fmod hypot nextafter copysign
-        heaviside squared_difference kron digitize
+        heaviside squared_difference kron
     """), (X, P)),
     **dict.fromkeys(words("logical_and logical_or logical_xor"), (B, ~B)),
     **dict.fromkeys(words("""
@@ -109,4 +109,20 @@ CALLS = {
     "swapaxes": ((C, 0, 2), {}), "celu": ((X, 1.0), {}), "soft_shrink": ((X, 0.5), {}),
     "hard_shrink": ((X, 0.5), {}), "threshold": ((X, 0.5, 0.0), {}), "roll": ((X, 1), {}),
     "glu": ((C,), {}),
+    "digitize": ((X, P[0]), {}), "argpartition": ((X, 1), {}), "cdist": ((X, P), {}),
+    "corrcoef": ((X,), {}), "ctc_decode": ((np.float32(RNG.normal(size=(2, 5, 4))),
+                                            np.int32([5, 3])), {}),
+    "depth_to_space": ((np.float32(RNG.normal(size=(2, 3, 3, 8))), 2), {}),
+    "space_to_depth": ((IMAGES, 2), {}), "diagflat": ((X[0],), {}), "dsplit": ((C, 2), {}),
+    "hsplit": ((C, 3), {}), "vsplit": ((C, 2), {}), "erfc": ((X,), {}), "fabs": ((X,), {}),
+    "unfold": ((IMAGES, 2), {}),
+    "fold": ((np.float32(RNG.normal(size=(2, 8, 9))), (4, 4), 2), {}),
+    "histogram": ((X[0],), {}), "isin": ((I, I[0]), {}), "isreal": ((X,), {}),
+    "ldexp": ((X, I), {}), "trapezoid": ((X,), {}), "unique": ((I[0],), {}),
+    **dict.fromkeys(words("""
+        nanargmax nanargmin nancumprod nancumsum nanmedian nanprod nanstd nanvar view
+    """), ((X,), {})),
+    **dict.fromkeys(words("nanquantile nanpercentile"), ((X, 0.5), {})),
+    "rearrange": ((C, "a b c -> (c a) b"), {}),
+    "view_as_real": ((np.complex64([[1 + 2j, 3], [4, 5j]]),), {}),
 }  # fmt: skip

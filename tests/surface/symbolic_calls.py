@@ -12,12 +12,13 @@ from framework.layers.base import Layer
 words = str.split
 
 TENSORS = set(words("""
-    a args arr b bias chol condition counts data depthwise_filter depthwise_kernel diagonal
-    elements elems features filter filters ids imag image images indices input input_ input_tensor
-    inputs kernel key labels lengths logits mask matrix mean mean_ss offset output params
-    partitions pointwise_filter pointwise_kernel predictions query real rhs scale segment_ids
-    sequences signal signals sorted_sequence t t_list target targets tensor updates value values
-    var variable variance variance_ss weights x x1 x2 xs y y_pred y_true
+    a abs_ angle args arr array b bias choicelist chol condition condlist counts data
+    depthwise_filter depthwise_kernel diagonal elements elems features filter filters ids imag image
+    images indices input input_ input_tensor inputs kernel key labels lengths logits mask matrix
+    mean mean_ss offset operands output params partitions pointwise_filter pointwise_kernel
+    predictions query real rhs scale segment_ids sequences signal signals sorted_sequence t t_list
+    target targets tensor updates value values var variable variance variance_ss weights x x1 x2 xs
+    y y_pred y_true
 """))  # fmt: skip
 """Parameters that take tensors: their arrays become inputs of a model."""
 
@@ -27,8 +28,8 @@ WEIGHTS = set(words("""
 """Tensors among these whose sizes are known in every program."""
 
 LISTS = set(words("""
-    add_n clip_by_global_norm concat concatenate dynamic_stitch einsum global_norm hstack identity_n
-    meshgrid stack vstack
+    add_n clip_by_global_norm concat concatenate dstack dynamic_stitch einsum global_norm hstack
+    identity_n meshgrid select stack vstack
 """))  # fmt: skip
 """Functions of a list of tensors."""
 

@@ -25,7 +25,7 @@ NOT_OF_TENSORS = {
     """), "takes no tensors, or what is in a nest as it is"),
     **dict.fromkeys(words("""
         case cond switch_case while_loop custom_gradient function grad_pass_through recompute_grad
-        gradients hessians numpy_function py_function jvp
+        gradients hessians numpy_function py_function jvp vectorize
     """), "takes Python functions that it calls, or derivatives of what ran on a tape"),
     **dict.fromkeys(words("""
         is_tensor dtype debugging.is_numeric_tensor debugging.assert_same_float_dtype
@@ -39,6 +39,7 @@ NOT_OF_TENSORS = {
         """)],
         "makes or sets a generator",
     ),
+    **dict.fromkeys(words("bartlett blackman hamming hanning kaiser"), "takes a length"),
     "stop_gradient": "the row's call is within a tape",
 }  # fmt: skip
 """Functions for which the question makes no sense; why."""

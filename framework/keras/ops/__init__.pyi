@@ -13,3 +13,14 @@ from framework.keras.ops.elementwise import (
     cast as cast, erf as erf, rsqrt as rsqrt, saturate_cast as saturate_cast,
 )  # fmt: skip
 from framework.keras.ops.reduction import logsumexp as logsumexp
+from framework.keras.ops.numerics import (
+    erfc as erfc, erfinv as erfinv, polar as polar, view_as_complex as view_as_complex,
+    view_as_real as view_as_real,
+)  # fmt: skip
+from framework.keras.ops.counting import in_top_k as in_top_k
+from framework.keras.ops.rearrangement import (
+    cdist as cdist, depth_to_space as depth_to_space, extract_sequences as extract_sequences,
+    fold as fold, multi_hot as multi_hot, psnr as psnr, rearrange as rearrange,
+    space_to_depth as space_to_depth, sparsemax as sparsemax, unfold as unfold,
+    ctc_decode as ctc_decode,
+)  # fmt: skip

@@ -33,6 +33,42 @@ from framework.keras.ops.reduction import (
     average as average, count_nonzero as count_nonzero, cumsum as cumsum, max as max, mean as mean,
     min as min, prod as prod, ptp as ptp, std as std, sum as sum, var as var,
 )  # fmt: skip
+from framework.keras.ops.counting import (
+    argpartition as argpartition, bincount as bincount, digitize as digitize,
+    histogram as histogram, isin as isin, searchsorted as searchsorted, select as select,
+    unique as unique, unravel_index as unravel_index,
+)  # fmt: skip
+from framework.keras.ops.matrices import (
+    array_split as array_split, corrcoef as corrcoef, cross as cross, diag as diag,
+    diagflat as diagflat, diagonal as diagonal, dsplit as dsplit, dstack as dstack,
+    einsum as einsum, fliplr as fliplr, flipud as flipud, hsplit as hsplit, kron as kron,
+    rot90 as rot90, slogdet as slogdet, trace as trace, vander as vander, vsplit as vsplit,
+)  # fmt: skip
+from framework.keras.ops.nan_reduction import (
+    cumprod as cumprod, median as median, nanargmax as nanargmax, nanargmin as nanargmin,
+    nancumprod as nancumprod, nancumsum as nancumsum, nanmax as nanmax, nanmean as nanmean,
+    nanmedian as nanmedian, nanmin as nanmin, nanpercentile as nanpercentile, nanprod as nanprod,
+    nanquantile as nanquantile, nanstd as nanstd, nansum as nansum, nanvar as nanvar,
+    percentile as percentile, quantile as quantile,
+)  # fmt: skip
+from framework.keras.ops.numerics import (
+    allclose as allclose, angle as angle, bitwise_left_shift as bitwise_left_shift,
+    bitwise_right_shift as bitwise_right_shift, cbrt as cbrt, conjugate as conjugate,
+    deg2rad as deg2rad, fabs as fabs, fmax as fmax, fmin as fmin, fmod as fmod, gcd as gcd,
+    heaviside as heaviside, hypot as hypot, i0 as i0, imag as imag, isneginf as isneginf,
+    isposinf as isposinf, isreal as isreal, lcm as lcm, ldexp as ldexp, left_shift as left_shift,
+    logaddexp2 as logaddexp2, nan_to_num as nan_to_num, nextafter as nextafter, rad2deg as rad2deg,
+    real as real, right_shift as right_shift, signbit as signbit, sinc as sinc, view as view,
+)  # fmt: skip
+from framework.keras.ops.rearrangement import (
+    vectorize as vectorize,
+)  # fmt: skip
+from framework.keras.ops.signals import (
+    bartlett as bartlett, blackman as blackman, correlate as correlate, diff as diff,
+    geomspace as geomspace, hamming as hamming, hanning as hanning, kaiser as kaiser,
+    logspace as logspace, trapezoid as trapezoid,
+)  # fmt: skip
 
 abs = absolute
 bitwise_invert = bitwise_not
+conj = conjugate

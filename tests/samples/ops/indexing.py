@@ -92,6 +92,11 @@ SAMPLES = {
     ],
     "unique": [fixed_size(ids(4, 1, 4, 2, 1), dtype=INT64),
                fixed_size(np.zeros(0, int), dtype=INT64)],
+    "distinct": [
+        fixed_size(ids(4, 1, 4, 2, 1), axis=None, length=None),
+        fixed_size(ids(4, 1, 4, 2, 1), axis=0, length=5),
+        fixed_size(np.zeros(0, int), axis=None, length=None),
+    ],
     "searchsorted": [
         call(np.arange(4.0), np.array([[1.0, 5.0], [-1.0, 0.5]]), side="left", dtype=INT64,
             any_batch=False),
@@ -160,6 +165,18 @@ def _bincount(x, weights, size, per_row, binary, dtype):
     return (weights @ hits).astype(dtype)
 
 
+def _distinct(x, axis, length):
+    values = x.tolist()
+    found = sorted(set(values))
+    missing = max((length or 0) - len(found), 0)
+    first = [values.index(v) for v in found]
+    return (
+        np.array(first + first[:1] * missing, int),
+        np.array([found.index(v) for v in values], int),
+        np.array([values.count(v) for v in found] + [0] * missing, int),
+    )
+
+
 def _unique(x, dtype):
     kinds = list(dict.fromkeys(x.tolist()))
     index = [kinds.index(v) for v in x.tolist()]
@@ -200,6 +217,7 @@ REFERENCES = {
     "segment_take": _segment_take,
     "stays": lambda x: np.array([v not in x[k + 1 :] for k, v in enumerate(x)], bool),
     "stitch_places": _stitch,
+    "distinct": _distinct,
     "unique": _unique,
     "unravel_index": lambda x, dims: np.stack([x // dims[1], x % dims[1]]),
 }
