@@ -53,6 +53,7 @@ TESTED_IN = {
     "functions/test_windows.py": "functions/convolution functions/pooling",
     "functions/test_wrappers.py": "core/argument_types core/axes",
     "keras/test_ops.py": "keras/ops/* keras/functions/*",
+    "keras/test_trees.py": "keras/functions/trees",
     "kernels/fast/test_entry_point.py": "kernels/fast/tasks",
     "kernels/fast/test_micro.py": "kernels/fast/target kernels/fast/tiles",
     "kernels/test_attention.py": "kernels/fast/attention",
@@ -104,7 +105,9 @@ TESTED_IN = {
     "surface/test_values.py": "functions/*",
     "test_config.py": "__main__ functions/devices functions/settings",
     "test_debugging.py": "training/numerics_check autodiff/debug/nonfinite_values",
-    "test_namespaces.py": "compat dtypes errors linalg math nest nn random keras/* core/lazy",
+    "test_namespaces.py": """
+        compat dtypes errors linalg math nest nn random keras/*
+        keras/preprocessing/* core/lazy""",
     "training/test_accumulation.py": "training/accumulated_plans",
     "training/test_callbacks.py": "training/callbacks/*",
     "training/test_epochs.py": "data/pydataset training/class_weights",

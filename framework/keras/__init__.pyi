@@ -8,7 +8,8 @@ from framework.keras import (
     constraints as constraints, datasets as datasets, dtype_policies as dtype_policies,
     initializers as initializers, layers as layers, losses as losses, metrics as metrics,
     mixed_precision as mixed_precision, models as models, ops as ops, optimizers as optimizers,
-    random as random, regularizers as regularizers, saving as saving, utils as utils,
+    preprocessing as preprocessing, random as random, regularizers as regularizers,
+    saving as saving, tree as tree, utils as utils,
 )  # fmt: skip
 from framework.layers.base import Layer as Layer
 from framework.layers.core import Input as Input

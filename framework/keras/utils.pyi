@@ -5,6 +5,9 @@ from framework.core.configs import (
     register_keras_serializable as register_keras_serializable, serialize_value,
 )  # fmt: skip
 from framework.data.pydataset import PyDataset as PyDataset
+from framework.data.sequences import (
+    pad_sequences as pad_sequences, timeseries_dataset_from_array as timeseries_dataset_from_array,
+)  # fmt: skip
 from framework.data.split import split_dataset as split_dataset
 from framework.keras.functions.labels import (
     normalize as normalize, pack_x_y_sample_weight as pack_x_y_sample_weight,

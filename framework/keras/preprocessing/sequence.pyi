@@ -1,0 +1,1 @@
+from framework.data.sequences import pad_sequences as pad_sequences
