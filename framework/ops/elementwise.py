@@ -41,8 +41,8 @@ select = elementwise(
 
 
 def zero(g):
-    """Return a cotangent of zeros, for a slope of zero: the input is still connected."""
-    return g * 0
+    """Return a cotangent of zeros, even of inf, for a slope of zero: the input is connected."""
+    return masked(g, False)
 
 
 # ---- comparisons and logic: no derivative ------------------------------------------------------

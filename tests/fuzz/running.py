@@ -197,7 +197,8 @@ class Runner:
             gate.wait()
             found[i] = self.attempt(lambda: f(*calls[i]))
 
-        workers = [threading.Thread(target=work, args=(i,)) for i in range(len(calls))]
+        # TensorFlow's threads may wait for each other for ever: then the process ends without them.
+        workers = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(len(calls))]
         for worker in workers:
             worker.start()
         for worker in workers:

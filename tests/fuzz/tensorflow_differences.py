@@ -69,7 +69,7 @@ DIFFERENCES = {
     "The derivative of `pow` by the exponent is 0 where the base is not above 0; NaN in TensorFlow "
     "where the power is not finite": Difference(r"pow\(|\*\*", _NAN_FOR_ZERO),
     "`reduce_std` of equal numbers has derivatives 0; NaN in TensorFlow": Difference(
-        r"std\(", _NAN_FOR_ZERO,
+        r"std\(", r"\(nan\) instead of np\.float\d+\(-?\d",
     ),
     "`digamma` at its poles: its derivative is NaN as it is; infinite in TensorFlow": Difference(
         r"(digamma|lgamma)\(", r"\(-?inf\) instead of np\.float\d+\(nan\)",
@@ -93,7 +93,12 @@ DIFFERENCES = {
         Difference(r"softsign\(", r"\(-?0\.0\) instead of np\.float\d+\(nan\)")
     ),
     "`softmax` of what holds an infinity is NaN as a whole; in TensorFlow elsewhere 0": Difference(
-        r"softmax\(", r"\(0\.0\) instead of np\.float\d+\(nan\)",
+        r"softmax\(", r"\(-?\d\S*\) instead of np\.float\d+\(nan\)",
+    ),
+    "`cumulative_logsumexp` of infinities has derivatives, and NaN stays NaN; TensorFlow gives NaN "
+    "there, and passes over NaN": Difference(
+        r"(?s)(?=.*cumulative_logsumexp\()" + _NAN,
+        r"\(nan\) instead of|instead of np\.float\d+\(nan\)|^line \d+: np\.float\d+\([12]\.0\)",
     ),
     "`argmin`, `argmax` take NaN as NumPy does; TensorFlow passes it over": Difference(
         _BY_NAN.format("argm(in|ax)"), r"^line \d+: [-\d, \[\]]+ instead of [-\d, \[\]]+$",
@@ -121,6 +126,30 @@ DIFFERENCES = {
         Difference(
             r"(?s)v(\d+) = tf\.Variable\([^\n]*'(\w+)'.*cast\(v\1, (?:tf\.|')\2.*v\1\.assign",
             r"\d\) instead of|\] instead of",
+        )
+    ),
+    "Keras on TensorFlow refuses indices of int8, a string and `tf.Variable` in several functions; "
+    "they are taken here": Difference(
+        r"keras\.ops\.(\w+\((tf\.Variable|'float32')|take)",
+        r"attr 'Tindices' of u?int8|'ResourceVariable' object has no|" + _RAISED,
+    ),
+    "`slice` of a 0-d tensor takes `[]` for no positions; TensorFlow refuses": Difference(
+        r"slice\([^\n]*, \[\], \[\]\)", _RAISED,
+    ),
+    "`gather` refuses a position outside an axis, also where the result has no elements; "
+    "TensorFlow gives nothing for it": Difference(
+        r"gather\(", r"instead of \('raised', 'Error', 'gather: `indices` must lie",
+    ),
+    "A number outside the range of an unsigned dtype is refused; Keras on TensorFlow wraps it": (
+        Difference(r"uint8", r"instead of \('raised', 'Error', .Operands: got the number -")
+    ),
+    "`inv` of a matrix with NaN is NaN; TensorFlow refuses": Difference(
+        r"(?s)(?=.*linalg\.inv\()" + _NAN, r"Input is not invertible",
+    ),
+    "`einsum` of int8 and derivatives of `digamma` in float16 are computed; TensorFlow has none": (
+        Difference(
+            r"(?s)einsum\(.*int8|digamma\(.*float16",
+            r"Could not find device for node|^line \d+: 'raised' instead of",
         )
     ),
     "TensorFlow refuses strings, and `[]` for no indices, by dtype; several functions take them": (
@@ -156,6 +185,13 @@ DIFFERENCES = {
     ),
     "TensorFlow's `gelu(approximate=True)` loses its digits where 1 + tanh is near 0": Difference(
         r"gelu\([^\n]*True", r"\(-?\d\S*e-\d\d\) instead of|instead of \S+\(-?\d\S*e-\d\d\)",
+    ),
+    "`gelu` of float64 has 64 bits; its constants have 32 in TensorFlow": Difference(
+        r"(?s)(?=.*gelu\()(?=.*float64)", r"np\.float64\(-?\d.* instead of", near=1e-7
+    ),
+    "`gelu(approximate=True)` of numbers far below 0 and `elu` of numbers near 0 keep their "
+    "digits; TensorFlow loses some": Difference(
+        r"gelu\([^\n]*True|elu\(", r"float32\(-?\d.* instead of", near=1e-3
     ),
 }  # fmt: skip
 
