@@ -140,7 +140,7 @@ def _matmul(op, xs, batched, attrs):
         return reshape(found, shape=(*shape_a[:-1], shape_b[not transpose_b]))
     columns = shape_b[-2 if transpose_b else -1]
     if not a_batched and len(shape_a) == 2 and len(shape_b) == 3 and columns == 1:
-        count = shape_b[0]  # one column per row: together they are the rows of a matrix
+        count = shape_b[0]  # each matrix of b is one column: these are the rows of one matrix
         flat = reshape(b, shape=(count, math.prod(shape_b[1:])))
         found = op(flat, a, transpose_b=not transpose_a)
         return reshape(found, shape=(count, shape_of(found)[1], 1))

@@ -25,7 +25,7 @@ class LoopCodegen:
 
     def __init__(self, program):
         self.program = program
-        self.values = {}  # name in the program -> _LoopValue
+        self.values = {}  # name of a value in the loop program -> _LoopValue
         self.parameters, self.kinds, self.checks = [], [], []
         # lines before the loops, in the loop over rows, and in the loop over elements
         self.once, self.each_row, self.each = [], [], []

@@ -319,11 +319,10 @@ class NumbaCodegen(NumpyCodegen):
         roots = [self.lives.root(v) for v in read]
         for value in group.outputs:
             root = self.lives.root(value)
-            # only an array of the group's shape can overwrite an input
+            # only an array of the group's shape can overwrite an input; a scalar is stored after
+            # the loop
             full = value.shape == group.shape and value.shape
             if id(value) in group.late or not full or root in self.lives.escaped:
-                continue
-            if not value.shape:  # a scalar is stored after the loop, not in place
                 continue
             for old, at in zip(read, roots, strict=True):
                 unread = self.lives.last[at] == position and roots.count(at) == 1

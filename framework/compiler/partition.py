@@ -37,11 +37,11 @@ class Partition:
 
     Args:
         joint: the graph.
-        made: the indices of the results that have gradients.
-        followed: the Values of the sources: arguments and variables before the call.
+        differentiated: the indices of the results that have gradients.
+        sources: the Values to differentiate by: arguments, and variables before the call.
     """
 
-    def __init__(self, joint, made, followed):
+    def __init__(self, joint, differentiated, sources):
         own = {id(v) for node in joint.nodes[: joint.began] for v in node.all_outputs}
         whole = optimized(joint)
         first = [s for s in whole.nodes if type(s) is not OpNode or id(s.all_outputs[0]) in own]
@@ -51,10 +51,10 @@ class Partition:
         results, self._found = whole.results[: joint.count], whole.results
         self._gradients, self._seeds = joint.gradients, joint.seeds
         # `replay` repeats the ops as traced, before optimization: these have derivatives.
-        self._ends = [joint.results[place] for place in made]
+        self._ends = [joint.results[place] for place in differentiated]
         ops = [s for s in joint.nodes[: joint.began] if type(s) is OpNode]
         self._replayed = without_dead(Graph([], ops, [], self._ends)).nodes
-        self._followed = {id(v): place for place, v in enumerate(followed)}
+        self._source_places = {id(v): place for place, v in enumerate(sources)}
         self._given = self._needed(joint)
         arguments = joint.arguments[: len(joint.arguments) - len(joint.seeds)]
         given = [v for v, _ in self._given.values()]
@@ -65,7 +65,7 @@ class Partition:
         known = {id(v) for s in self._second for v in s.all_outputs} | {id(v) for v in joint.seeds}
         read = [v for s in self._second for v in s.inputs]
         read += [v for v in self._found[joint.count :] if id(v) not in known]
-        again = {id(v) for s in self._replayed for v in s.all_outputs} | set(self._followed)
+        again = {id(v) for s in self._replayed for v in s.all_outputs} | set(self._source_places)
         more = [v for s in self._replayed for v in s.inputs] + self._ends
         read = [v for v in read if id(v) not in known] + [v for v in more if id(v) not in again]
         found = {id(v): v for v in read if v.constant is None}
@@ -108,8 +108,8 @@ class Partition:
         def tensor(value):
             found = tensors.get(id(value))
             if found is None:
-                if id(value) in self._followed:
-                    found = sources[self._followed[id(value)]]
+                if id(value) in self._source_places:
+                    found = sources[self._source_places[id(value)]]
                 elif value.constant is not None:
                     found = Tensor(value.constant)
                 else:

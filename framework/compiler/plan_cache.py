@@ -408,7 +408,7 @@ class Audit:
         return found[0]
 
     def postpone(self):
-        """Keep the plan: this call executes another path, for which a guard fails."""
+        """Compare the plan with Python at a later call: a guard of the plan fails in this one."""
         self._entry.plan.audited(postponed=True)
 
     def end(self, reason, run):

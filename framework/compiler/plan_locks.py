@@ -60,7 +60,7 @@ _all = weakref.WeakSet()
 _assigning = threading.RLock()
 # held by each traced call, because the variables that it will change are unknown
 _tracing = PlanLock()
-_LONGEST = 60.0  # seconds that a traced call waits for plans
+_LONGEST = 60.0  # seconds that a traced call waits until the plans of other threads end
 
 
 class _Held(threading.local):

@@ -59,7 +59,7 @@ def _made(thing):
 
 
 def _size_of_rows(node, vector):
-    """Return (rows, size) if the node computes float32 rows of the vector's size in Numba."""
+    """Return (number of rows, row size) if Numba computes the node by float32 rows of this size."""
     values = (*node.args, *node.all_outputs)
     if not all(type(v) is Value and v.dtype == _FLOAT for v in values):
         return None
@@ -67,7 +67,7 @@ def _size_of_rows(node, vector):
 
 
 def _rows_of(x, size):
-    """Return (rows, size) if the Numba kernel supports x, else None."""
+    """Return (number of rows, row size) if the Numba kernel supports x, else None."""
     fast = rows.is_fast(x.dtype, x.size, size, loaded=True)
     return (x.size // size, size) if fast else None
 
@@ -128,7 +128,7 @@ def _sparse_cross_entropy_back(node):
 
 
 def _rows_of_labels(x, labels):
-    """Return (rows, size) of float32 rows with int64 labels, or None."""
+    """Return (number of rows, row size) of float32 rows with int64 labels, or None."""
     if not (type(x) is type(labels) is Value and x.dtype == _FLOAT and labels.dtype == np.int64):
         return None
     return _rows_of(x, x.shape[-1])

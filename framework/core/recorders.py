@@ -64,12 +64,12 @@ class Recorder:
 class _Thread(threading.local):
     def __init__(self):
         self.stack = ()  # the open recorders, innermost last; immutable: a loop over it is safe
-        self.symbolic = None  # name of the layer or op that runs on KerasTensors, or None
+        self.symbolic = None  # name of the layer or op that is called with KerasTensors, or None
         self.function = None  # the `tf.function` of the innermost open call
         self.call = None  # the innermost open layer call: (layer, training, outer call)
         self.missing = None  # a `MissingGradients`: the last sources that got no gradient
         self.numerics = None  # the open `debugging.numerics` context, or None
-        self.working = False  # whether the Python code of a compiled training step runs
+        self.working = False  # whether a compiled training step is calling its Python function
         self.scope = ()  # the open name scopes, prefixes of new variables' names
         self.budget = None  # the memory that variables may take while a file is loaded, or None
         self.scope_of = (None, None)  # (the layer that last set `scope`, the call open then)

@@ -17,7 +17,8 @@ from framework.kernels.contiguous import contiguous
 from framework.kernels.windows import wide_enough
 
 _UFUNCS = 10  # batch normalisation costs about as much as this many ufuncs
-_LONG_ROW = 2048  # most elements of joined rows: NumPy is slow with short inner loops
+# Short rows are joined to rows of at most this many elements: NumPy is slow with short inner loops.
+_LONG_ROW = 2048
 _FEW = 8  # with at least this many rows, BLAS adds them faster than NumPy
 _VECTOR = 16  # the Numba kernels do not join rows of a multiple of this many elements
 _LONG = 256  # most elements of rows that are joined for the Numba kernels
@@ -92,7 +93,10 @@ def _repeated(vector, fold):
 
 
 def _parts(x, fold):
-    """Return ranges of joined rows; only the size of `x` decides them, and so the sums' bits."""
+    """Return ranges of the rows of `x`, of which `fold` are joined to one.
+
+    The ranges depend on the size of `x` only, so that equal inputs have equal sums.
+    """
     n = len(x) // fold
     count = min(-(-x.size // _PART), n) if x.size >= _SHARED else 1
     edges = [n * i // count for i in range(count + 1)]

@@ -119,7 +119,7 @@ def ends_of(config):
 
 
 class _Calls:
-    """The calls of a config, which run as soon as their inputs exist."""
+    """The layer calls that a config lists; each is made as soon as its inputs exist."""
 
     def __init__(self, records):
         self._operations, self._outputs, self._waiting = {}, {}, {}

@@ -300,13 +300,12 @@ def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
     """
     rows, columns, down, right, row_step, column_step, top, left = window[:8]
     channels = w.shape[2]
-    _, height, width, _ = g.shape
     x = np.empty((len(g), *sizes, channels), np.float32) if out is None else out
     flat = x.reshape(-1)
     for i in range(min(down, sizes[0])):
         for j in range(min(right, sizes[1])):
-            in_rows = _lattice(i, rows, down, row_step, top, sizes[0], height)
-            in_columns = _lattice(j, columns, right, column_step, left, sizes[1], width)
+            in_rows = _lattice(i, rows, down, row_step, top, sizes[0])
+            in_columns = _lattice(j, columns, right, column_step, left, sizes[1])
             if not in_rows.cells or not in_columns.cells:
                 x[:, i::down, j::right] = 0
                 continue
@@ -341,13 +340,13 @@ class _Lattice(NamedTuple):
     places: int
 
 
-def _lattice(phase, cells, stride, dilation, before, size, length):
+def _lattice(phase, cells, stride, dilation, before, size):
     """Return the lattice of the pixels phase, phase + stride, ... of an axis of `size` pixels."""
     places = -(-(size - phase) // stride)
     if stride == 1:
         reach = (cells - 1) * dilation
         return _Lattice(cells - 1, cells, -1, dilation, reach - before, places + reach, places)
-    first = (phase + before) % stride  # the first window pixel that takes part
+    first = (phase + before) % stride  # the first window pixel that meets these pixels
     count = max(-(-(cells - first) // stride), 0)
     last = first + (count - 1) * stride
     padding = -((phase + before - last) // stride)  # the first pixel reads g from index -padding on

@@ -84,7 +84,7 @@ def _sums(numbers, steps):
 
 @kernel(forceinline=True)
 def _copy(source, source_at, target, target_at, length):
-    """Copy a run of `length` elements; if it is shorter than LANES, copy LANES elements."""
+    """Copy `length` adjacent elements; if it is shorter than LANES, copy LANES elements."""
     for k in range(0, length - LANES, LANES):
         move_lanes(target, target_at + k, source, source_at + k)
     last = max(length - LANES, 0)
@@ -140,7 +140,7 @@ def gather(wide, start, layout, first_run, runs, first, number, rows, stride):
 
 @routine
 def scatter(rows, stride, layout, first_run, runs, first, number, wide, start):
-    """Add rows to the elements from which `gather` copies them."""
+    """Add each row to the elements of the image that `gather` would copy into it."""
     lines, across, length = layout.lines, layout.across, layout.length
     line, place = first // across, first % across
     image, line = line // lines.size, line % lines.size
