@@ -158,28 +158,28 @@ class sharing:
 # ---- objects to configs --------------------------------------------------------------------------
 
 
-def serialize_value(value) -> Any:
+def serialize_value(obj) -> Any:
     """Return plain values (numbers, strings, lists, dicts) for anything a config may hold."""
-    kind = type(value)
-    if value is None or kind in (bool, int, float, str):
-        return value
-    if isinstance(value, (list, tuple)):
-        items = [serialize_value(v) for v in value]
-        return items if isinstance(value, list) else tuple(items)
-    if isinstance(value, dict):
-        return {k: serialize_value(v) for k, v in value.items()}
-    if isinstance(value, str):
-        return str(value)
-    special = _special(value)
+    kind = type(obj)
+    if obj is None or kind in (bool, int, float, str):
+        return obj
+    if isinstance(obj, (list, tuple)):
+        items = [serialize_value(v) for v in obj]
+        return items if isinstance(obj, list) else tuple(items)
+    if isinstance(obj, dict):
+        return {k: serialize_value(v) for k, v in obj.items()}
+    if isinstance(obj, str):
+        return str(obj)
+    special = _special(obj)
     if special is not None:
         return special
-    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-        return value.item()
-    if not inspect.isclass(value) and hasattr(value, "get_config"):
-        return _record_of(value)
-    if callable(value) and hasattr(value, "__name__"):
-        return _name_of_function(value)
-    return value
+    if hasattr(obj, "item") and getattr(obj, "ndim", None) == 0:
+        return obj.item()
+    if not inspect.isclass(obj) and hasattr(obj, "get_config"):
+        return _record_of(obj)
+    if callable(obj) and hasattr(obj, "__name__"):
+        return _name_of_function(obj)
+    return obj
 
 
 def _special(value):
@@ -275,12 +275,13 @@ def copy_of(obj, **changes):
 # ---- configs to objects --------------------------------------------------------------------------
 
 
-def deserialize(config, custom_objects=None) -> Any:
+def deserialize(config, custom_objects=None, safe_mode=True) -> Any:
     """Return the object that a config describes.
 
     Args:
         config: what `serialize_value` returned.
         custom_objects: the user's classes and functions by name.
+        safe_mode: accepted for compatibility. Lambdas in configs are never loaded.
 
     Raises:
         UnknownObjectError: a class or function is neither public, registered nor passed.

@@ -1,4 +1,5 @@
 from framework.layers import *
+from framework.layers.layer_configs import deserialize as deserialize, serialize as serialize
 
 AvgPool1D = AveragePooling1D
 AvgPool2D = AveragePooling2D

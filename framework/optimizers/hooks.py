@@ -15,9 +15,6 @@ from framework.core.weight_values import set_values
 class KerasHooks:
     """Methods for subclasses that create variables in `build` and override `update_step`."""
 
-    _own_variables: list  # the variables that add_variable created
-    _built_for: list  # the variables that build received
-
     def add_variable(
         self, shape: ShapeLike, initializer: Any = "zeros", dtype: DTypeLike = None,
         aggregation: Any = "none", layout: Any = None, name: str | None = None,

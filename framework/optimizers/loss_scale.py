@@ -1,6 +1,6 @@
 """LossScaleOptimizer: scale the loss so that float16 gradients do not underflow."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -89,6 +89,13 @@ class LossScaleOptimizer(
         ValueError: gradients are applied although their loss was not scaled, or although the
             gradients were not unscaled after `get_scaled_loss`; or gradients are unscaled twice.
     """
+
+    if TYPE_CHECKING:  # hides the fields of `Optimizer` that belong to the inner optimizer
+
+        def __init__(
+            self, inner_optimizer: Any, initial_scale: float = 2.0**15,
+            dynamic_growth_steps: int = 2000, *, name: str | None = None,
+        ) -> None: ...  # fmt: skip
 
     inner_optimizer: InnerOptimizer
     initial_scale: float = 2.0**15

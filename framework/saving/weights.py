@@ -152,11 +152,11 @@ def _report(failures, name, warn_only):
 # ---- files of weights ----------------------------------------------------------------------------
 
 
-def save_weights(root, filepath, overwrite=True):
+def save_weights(model, filepath, overwrite=True):
     """Write the variables of a model to a file.
 
     Args:
-        root: a built model, or a layer.
+        model: a built model, or a layer.
         filepath: "NAME.weights.h5", Keras's format, which also has the optimizer's state; or
             "NAME.npz" or "NAME.safetensors", which have the weights by name.
         overwrite: whether to replace an existing file.
@@ -165,22 +165,22 @@ def save_weights(root, filepath, overwrite=True):
         SaveError: the name has another ending, or the file cannot be written.
         ValueError: the model is not built.
     """
-    require_built(root, "save_weights")
+    require_built(model, "save_weights")
     name = os.fspath(filepath)
     require_ending(name, (".weights.h5", *NAMED))
     require_new(name, overwrite)
     with replacing(name) as file:
         if name.endswith(NAMED):
-            named_arrays.write(root, name, file)
+            named_arrays.write(model, name, file)
         else:
-            write_variables(root, file)
+            write_variables(model, file)
 
 
-def load_weights(root, filepath, skip_mismatch=False, limits=None):
+def load_weights(model, filepath, skip_mismatch=False, limits=None):
     """Set the variables of a model from a file that `save_weights` or `model.save` wrote.
 
     Args:
-        root: a built model, or a layer.
+        model: a built model, or a layer.
         filepath: a path.
         skip_mismatch: leave layers that do not fit as they are, with a warning.
         limits: a `Limits`; the default if None.
@@ -189,25 +189,25 @@ def load_weights(root, filepath, skip_mismatch=False, limits=None):
         LoadError: the file is missing, damaged or not safe, or does not fit the model.
     """
     limits = limits or DEFAULT
-    require_built(root, "load_weights")
+    require_built(model, "load_weights")
     name = os.fspath(filepath)
     with opened(name) as file:
         if name.endswith(".keras"):
             archive = Archive(file, name, limits)
             with hdf5.Reader(archive.open(WEIGHTS), name, limits) as reader:
-                read_variables(root, reader, skip_mismatch)
+                read_variables(model, reader, skip_mismatch)
             return
         if name.endswith(NAMED):
-            misfits = named_arrays.read(root, name, file, skip_mismatch, limits)
+            misfits = named_arrays.read(model, name, file, skip_mismatch, limits)
             if misfits:
                 warnings.warn(f"{name}: {'; '.join(misfits)}.", stacklevel=3)
             return
         require_ending(name, (".weights.h5", ".keras", *LEGACY, *NAMED), LoadError)
         with hdf5.Reader(file, name, limits) as reader:
             if name.endswith(".weights.h5"):
-                read_variables(root, reader, skip_mismatch)
+                read_variables(model, reader, skip_mismatch)
             else:
-                legacy_h5.read_weights(root, reader)
+                legacy_h5.read_weights(model, reader)
 
 
 def opened(filepath):
