@@ -278,6 +278,71 @@ class Orthogonal(RandomInitializer):
         return Tensor((self.gain * q).reshape(shape).astype(dtype.np))
 
 
+@initializers.add("STFTInitializer")
+class STFT(Initializer):
+    """Cosines or sines times a window: a kernel that computes a short-time Fourier transform.
+
+    The shape of the weight is (length of the window, 1, frequencies); frequency k has k turns in
+    2 (frequencies - 1) steps.
+
+    Args:
+        side: "real" for cosines, "imag" for sines of the negative angle.
+        window: "hann", "hamming", "blackman", "bartlett" or "boxcar", the name of another window
+            of SciPy, its values, or None.
+        scaling: divide by the root of the window's sum of squares, "density", or by its sum,
+            "spectrum"; None for neither.
+        periodic: whether the window's period is its length, not one less.
+    """
+
+    side: Literal["real", "imag"] = "real"
+    window: object = "hann"
+    scaling: Literal["density", "spectrum"] | None = "density"
+    periodic: bool = False
+
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
+        if len(shape) != 3:
+            raise ShapeError(
+                f"STFT initializer: expected shape (length, 1, frequencies), got {tuple(shape)}."
+            )
+        length, _, count = shape
+        angles = (
+            np.arange(length)[:, None, None] * np.arange(count) * (-math.pi / max(count - 1, 1))
+        )
+        kernel = np.cos(angles) if self.side == "real" else np.sin(angles)
+        if self.window is not None:
+            window = _window_values(self.window, length, self.periodic)
+            sums = {"density": np.sqrt(np.sum(window**2)), "spectrum": np.sum(np.abs(window))}
+            kernel = kernel * window[:, None, None] / sums.get(self.scaling, 1.0)
+        return Tensor(kernel.astype(dtypes.as_dtype(dtype or dtypes.floatx()).np))
+
+
+_WINDOWS = {
+    "hann": np.hanning, "hamming": np.hamming, "blackman": np.blackman, "bartlett": np.bartlett,
+    "boxcar": np.ones,
+}  # fmt: skip
+
+
+def _window_values(window, length, periodic):
+    """Return the values of a window, given by its name or values."""
+    if not isinstance(window, str):
+        values = np.asarray(window, np.float64)
+        if values.shape != (length,):
+            raise ShapeError(
+                f"STFT initializer: expected a window of shape ({length},), got {values.shape}."
+            )
+        return values
+    if window in _WINDOWS:
+        return _WINDOWS[window](length + periodic)[:length]
+    try:
+        from scipy import signal
+    except ImportError:
+        raise InvalidArgumentError(
+            f"STFT initializer: the window {window!r} needs SciPy: pip install scipy. Without it "
+            f"there are {', '.join(_WINDOWS)}."
+        ) from None
+    return signal.get_window(window, length, periodic)
+
+
 # ---- names ---------------------------------------------------------------------------------------
 
 

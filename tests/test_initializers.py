@@ -23,7 +23,7 @@ SPREAD = {
     "LecunNormal": (np.sqrt(1 / 200), 2 * np.sqrt(1 / 200) / 0.8796),
     "Orthogonal": (1 / np.sqrt(200), np.inf),
 }
-PLAIN = {"Zeros", "Ones", "Constant", "Identity"}
+PLAIN = {"Zeros", "Ones", "Constant", "Identity", "STFT"}
 
 
 def test_every_initializer_is_tested():
@@ -62,8 +62,9 @@ def test_config_round_trip(name):
     made = cls(seed=7) if "seed" in inspect.signature(cls).parameters else cls()
     again = initializers.deserialize(initializers.serialize(made))
     assert again.get_config() == made.get_config() == made.clone().get_config()
-    assert np.array_equal(again((3, 3), "float64"), made((3, 3), "float64"))
-    assert made((3, 3), "float64").dtype == "float64"
+    shape = (3, 1, 3) if name == "STFT" else (3, 3)
+    assert np.array_equal(again(shape, "float64"), made(shape, "float64"))
+    assert made(shape, "float64").dtype == "float64"
 
 
 def test_plain_ones():
@@ -121,3 +122,24 @@ def test_get():
 def test_bad_arguments(make, message):
     with pytest.raises(InvalidArgumentError, match=message):
         make()
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+@pytest.mark.parametrize(("scaling", "order"), [("density", 2), ("spectrum", 1), (None, None)])
+def test_stft_kernels_transform_windows(scaling, order, periodic):
+    """Both kernels together give NumPy's transform of the windowed signal."""
+    window = np.hanning(9)[:8] if periodic else np.hanning(8)
+    real, imag = (
+        np.asarray(initializers.STFT(side, "hann", scaling, periodic)((8, 1, 5), "float64"))
+        for side in ("real", "imag")
+    )
+    x = np.random.default_rng(1).normal(size=8)
+    expected = np.fft.rfft(x * window) / (np.linalg.norm(window, order) if order else 1)
+    np.testing.assert_allclose(x @ real[:, 0] + 1j * (x @ imag[:, 0]), expected, atol=1e-12)
+
+
+def test_stft_takes_the_values_of_a_window():
+    own, named = (initializers.STFT(window=w)((6, 1, 4)) for w in (np.hamming(6), "hamming"))
+    np.testing.assert_array_equal(own, named)
+    with pytest.raises(ShapeError, match=r"window of shape \(6,\)"):
+        initializers.STFT(window=[1.0, 2.0])((6, 1, 4))

@@ -243,6 +243,10 @@ def _gamma(generator, shape, dtype, alpha, _):
     return generator.standard_gamma(alpha, shape)
 
 
+def _beta(generator, shape, dtype, alpha, beta):
+    return generator.beta(alpha, beta, shape)
+
+
 def _poisson(generator, shape, dtype, rate, _):
     return generator.poisson(rate, shape)
 
@@ -262,6 +266,7 @@ DISTRIBUTIONS = {
     "truncated_normal": _truncated_normal,
     "integers": _integers,
     "gamma": _gamma,
+    "beta": _beta,
     "poisson": _poisson,
     "binomial": _binomial,
     "bits": _whole_range,

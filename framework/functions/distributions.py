@@ -56,7 +56,7 @@ def stateless_gamma(
     """
     what = "stateless_gamma"
     alpha, beta = _rates(alpha, beta, dtype, what)
-    shape = _room(shape, what, alpha=alpha, beta=beta)
+    shape = shape_for(shape, what, alpha=alpha, beta=beta)
     return _gamma_numbers(once(seed, what), shape, alpha, beta, dtype, what)
 
 
@@ -66,7 +66,7 @@ def _rates(alpha, beta, dtype, what):
 
 
 def _gamma_numbers(source, shape, alpha, beta, dtype, what):
-    concentrations = _parameter(alpha, what, "alpha", low=0, open_low=True)
+    concentrations = parameter(alpha, what, "alpha", low=0, open_low=True)
     unit = random.draw(source, "gamma", shape, dtype, concentrations)
     tiny = np.finfo(unit.dtype.np).tiny  # as in TensorFlow, the result is never 0
     return elementwise.maximum(elementwise.divide(unit, beta), tiny)
@@ -92,7 +92,7 @@ def poisson(
     >>> tf.random.poisson([10], lam=[0.5, 1.5]).shape
     TensorShape([10, 2])
     """
-    rates = _parameter(lam, "poisson", "lam", low=0)
+    rates = parameter(lam, "poisson", "lam", low=0)
     shape = sizes(shape, "poisson") + rates.shape
     return random.draw(source_of(seed), "poisson", shape, dtype, rates)
 
@@ -110,8 +110,8 @@ def stateless_poisson(
         lam, dtype: as `poisson`'s.
     """
     what = "stateless_poisson"
-    rates = _parameter(lam, what, "lam", low=0)
-    return random.draw(once(seed, what), "poisson", _room(shape, what, lam=rates), dtype, rates)
+    rates = parameter(lam, what, "lam", low=0)
+    return random.draw(once(seed, what), "poisson", shape_for(shape, what, lam=rates), dtype, rates)
 
 
 @always
@@ -138,13 +138,13 @@ def stateless_binomial(
 
 def binomial_numbers(source, shape, counts, probs, dtype, what):
     """Draw binomial numbers from a source of random numbers."""
-    counts = _parameter(counts, what, "counts", low=0)
-    probs = _parameter(probs, what, "probs", low=0, high=1)
-    shape = _room(shape, what, counts=counts, probs=probs)
+    counts = parameter(counts, what, "counts", low=0)
+    probs = parameter(probs, what, "probs", low=0, high=1)
+    shape = shape_for(shape, what, counts=counts, probs=probs)
     return random.draw(source, "binomial", shape, dtype, counts, probs)
 
 
-def _parameter(value, what, name, low, high=np.inf, open_low=False):
+def parameter(value, what, name, low, high=np.inf, open_low=False):
     """Return a distribution's parameter as an array, or raise if it is out of range."""
     array = np.asarray(tensor(value)).astype(np.float64)
     good = (array > low if open_low else array >= low) & (array <= high)
@@ -157,7 +157,7 @@ def _parameter(value, what, name, low, high=np.inf, open_low=False):
     return array
 
 
-def _room(shape, what, **parameters):
+def shape_for(shape, what, **parameters):
     """Return `shape`, or raise if the parameters do not broadcast to it."""
     shape = sizes(shape, what)
     shapes = {name: tuple(p.shape) for name, p in parameters.items()}

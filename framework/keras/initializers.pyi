@@ -3,12 +3,13 @@ from framework.initializers import (
     HeNormal as HeNormal, HeUniform as HeUniform, Identity as Identity, Initializer as Initializer,
     LecunNormal as LecunNormal, LecunUniform as LecunUniform, Ones as Ones,
     Orthogonal as Orthogonal, RandomNormal as RandomNormal, RandomUniform as RandomUniform,
-    TruncatedNormal as TruncatedNormal, VarianceScaling as VarianceScaling, Zeros as Zeros,
-    deserialize as deserialize, get as get, serialize as serialize,
+    STFT as STFT, TruncatedNormal as TruncatedNormal, VarianceScaling as VarianceScaling,
+    Zeros as Zeros, deserialize as deserialize, get as get, serialize as serialize,
 )  # fmt: skip
 
 IdentityInitializer = Identity
 OrthogonalInitializer = Orthogonal
+STFTInitializer = STFT
 constant = Constant
 glorot_normal = GlorotNormal
 glorot_uniform = GlorotUniform
@@ -21,6 +22,7 @@ ones = Ones
 orthogonal = Orthogonal
 random_normal = RandomNormal
 random_uniform = RandomUniform
+stft = STFT
 truncated_normal = TruncatedNormal
 variance_scaling = VarianceScaling
 zeros = Zeros

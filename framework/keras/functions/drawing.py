@@ -16,7 +16,7 @@ from framework.keras.ops.argument_conversion import floating, ints
 from framework.ops import movement
 
 
-def _source(seed):
+def source_of(seed):
     if seed is None:
         return random.global_generator()
     if isinstance(seed, SeedGenerator):
@@ -30,7 +30,7 @@ def _source(seed):
 
 def _drawn(distribution, shape, dtype, seed, a, b):
     dtype = dtypes.floatx() if dtype is None else dtypes.as_dtype(dtype)
-    return random.draw(_source(seed), distribution, ints(shape), dtype, a, b)
+    return random.draw(source_of(seed), distribution, ints(shape), dtype, a, b)
 
 
 @operation
@@ -88,7 +88,7 @@ def categorical(
     logits: TensorLike, num_samples: Any, dtype: DTypeLike = "int32", seed: Any = None,
 ) -> Tensor:  # fmt: skip
     """Draw classes with the probabilities softmax(`logits`), `num_samples` for each row."""
-    return drawn_classes(_source(seed), floating(logits), num_samples, dtype, "categorical")
+    return drawn_classes(source_of(seed), floating(logits), num_samples, dtype, "categorical")
 
 
 @always
@@ -96,7 +96,7 @@ def dropout(
     inputs: TensorLike, rate: Any, noise_shape: ShapeLike = None, seed: Any = None
 ) -> Tensor:
     """Set each element to 0 with probability `rate`; divide the others by 1 - `rate`."""
-    return dropped(_source(seed), floating(inputs), rate, noise_shape)
+    return dropped(source_of(seed), floating(inputs), rate, noise_shape)
 
 
 @always
@@ -104,5 +104,5 @@ def shuffle(x: TensorLike, axis: Axis = 0, seed: Any = None) -> Tensor:
     """Shuffle the slices of `x` along `axis`."""
     x = tensor(x)
     axis = one_axis(axis, x.ndim, "shuffle")
-    keys = random.draw(_source(seed), "uniform", (x.shape[axis],), dtypes.float64)
+    keys = random.draw(source_of(seed), "uniform", (x.shape[axis],), dtypes.float64)
     return movement.gather(x, movement.argsort(keys, axis=0), axis=axis)

@@ -303,7 +303,7 @@ def stack(x: TensorLike, axis: Axis = 0) -> Tensor:
 def append(x1: TensorLike, x2: TensorLike, axis: Axis = None) -> Tensor:
     """Append x2 to x1 along `axis`; None flattens both first."""
     if axis is None:
-        return concatenate([ravel(x1), ravel(x2)])
+        return concatenate([ravel(x) for x in promote(x1, x2)])
     return concatenate([x1, x2], axis)
 
 

@@ -39,7 +39,8 @@ def bincount(
         sparse: ignored.
     """
     x = tensor(x)
-    x = as_dtype(x, "int32") if x.dtype.is_bool or x.dtype.size < 4 else x
+    if x.dtype.is_bool or x.dtype.np.kind == "u":
+        x = as_dtype(x, "int64")
     if x.ndim not in (1, 2):
         raise ShapeError(f"bincount: expected rank 1 or 2, got shape {tuple(x.shape)}.")
     return tf.bincount(x, weights, minlength, axis=-1 if x.ndim == 2 else None)
@@ -55,7 +56,8 @@ def histogram(x: TensorLike, bins: Any = 10, range: Any = None) -> tuple[Tensor,
         range: (lowest, highest); by default the smallest and the largest element.
 
     Returns:
-        The counts, int32, and the edges of the intervals. The last interval has its upper edge.
+        The counts and the edges of the intervals, of one floating dtype. The upper edge of the
+        last interval belongs to it.
     """
     x = movement.reshape(floating(x), shape=(-1,))
     if not isinstance(bins, (int, np.integer)) or bins < 1:
@@ -76,7 +78,7 @@ def histogram(x: TensorLike, bins: Any = 10, range: Any = None) -> tuple[Tensor,
     counts = counting.bincount(
         places, None, size=int(bins), per_row=False, binary=False, dtype=np.dtype(np.int32)
     )
-    return counts, edges
+    return as_dtype(counts, edges.dtype), edges
 
 
 # ---- searching -----------------------------------------------------------------------------------

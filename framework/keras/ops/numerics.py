@@ -24,6 +24,7 @@ from framework.keras.ops.wrappers import KerasWrappers, alike, alike_floats, flo
 from framework.ops import complex as complex_ops
 from framework.ops import elementwise as ops
 from framework.ops import movement, numerics, reduction
+from framework.ops.division import promoted_floats
 
 keras = KerasWrappers(__name__)
 
@@ -194,7 +195,7 @@ def fmin(x1: TensorLike, x2: TensorLike) -> Tensor:
 
 def heaviside(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return 0 where x1 < 0, 1 where x1 > 0, and x2 where x1 is 0."""
-    x1, x2 = promote(floating(x1), x2)
+    x1, x2 = promoted_floats(x1, x2)
     step = as_dtype(ops.greater(x1, 0), x1.dtype)
     step = ops.select(isnan(x1), x1, step)
     return ops.select(ops.equal(x1, 0), x2, step)
@@ -222,7 +223,7 @@ left_shift, right_shift = bitwise_left_shift, bitwise_right_shift
 
 
 def _integers(what, x, y):
-    x, y = promote(x, y)
+    x, y = _without_booleans(x, y)
     if not x.dtype.is_integer:
         raise DTypeError(f"{what}: expected integers, got dtype {x.dtype}.")
     return x, y
