@@ -40,6 +40,7 @@ TESTED_IN = {
     "core/test_variable.py": "core/weight_values",
     "data/test_dataset.py": """
         data/order data/row_gathering data/stage data/structure data/transform""",
+    "data/test_directories.py": "data/image_resizing",
     "datasets/test_mnist.py": "datasets/archive",
     "functions/test_arrays.py": "functions/creation functions/indexing functions/movement",
     "functions/test_control.py": "functions/array functions/python",

@@ -4,6 +4,14 @@ from framework.core.configs import (
     get_registered_object as get_registered_object,
     register_keras_serializable as register_keras_serializable, serialize_value,
 )  # fmt: skip
+from framework.data.directories import (
+    image_dataset_from_directory as image_dataset_from_directory,
+    text_dataset_from_directory as text_dataset_from_directory,
+)  # fmt: skip
+from framework.data.images import (
+    array_to_img as array_to_img, img_to_array as img_to_array, load_img as load_img,
+    save_img as save_img,
+)  # fmt: skip
 from framework.data.pydataset import PyDataset as PyDataset
 from framework.data.sequences import (
     pad_sequences as pad_sequences, timeseries_dataset_from_array as timeseries_dataset_from_array,
