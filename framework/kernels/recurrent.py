@@ -246,7 +246,7 @@ def _inputs_back(d, kernel, first=0):
 
 
 def simple_rnn(x, h, kernel, recurrent_kernel, bias, mask):
-    """Return `rows` of a sequence; `rows[1:]` hold the states."""
+    """Return the array that `rows_of` lays out, with the states in `rows[1:]`."""
     rows = rows_of(x, h)
     time, batch, units = len(rows) - 1, len(x), h.shape[1]
     width = units + 1 + len(kernel)

@@ -219,7 +219,7 @@ def _scaled(gradient, factor):
 
 
 def _scaled_tensor(gradient, factor):
-    """As `_scaled`, computed by ops."""
+    """Return a gradient times a number, computed by ops, as a tensor or as IndexedSlices."""
     if isinstance(gradient, IndexedSlices):
         values = _scaled_tensor(gradient.values, factor)
         return sliced(values, gradient.indices, gradient.dense_shape)

@@ -61,7 +61,7 @@ _AT_ONCE = 16 * ROWS  # rows of A packed together, so that each cache line is re
 _AHEAD = 16  # prefetch distance in steps: the CPU does not predict such large strides
 _TOGETHER = 4 * ROWS  # rows of a product per call of the loop kernel that consumes them
 _OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)  # elements of packed A for _TOGETHER rows
-_TILE = 1024 * _TOGETHER  # elements of a product per call of that loop kernel: they fit in L2
+_TILE = 1024 * _TOGETHER  # elements of a product per call of its consumer: they fit in L2
 
 
 @routine
