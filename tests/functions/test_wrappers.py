@@ -15,11 +15,16 @@ from framework.core.tensor import Tensor
 from framework.functions import elementwise, reduction, special
 from framework.functions.wrappers import declarations
 from framework.keras.ops import elementwise as keras_elementwise
+from framework.keras.ops import numerics as keras_numerics
 from framework.keras.ops import reduction as keras_reduction
 from framework.keras.ops import wrappers as keras_wrappers
 
-MODULES = (elementwise, special, reduction, keras_elementwise, keras_reduction)
-ALIASES = {(elementwise, "mod"), (keras_elementwise, "bitwise_invert")}
+MODULES = (
+    elementwise, special, reduction, keras_elementwise, keras_numerics, keras_reduction
+)  # fmt: skip
+ALIASES = {
+    (elementwise, "mod"), (keras_elementwise, "bitwise_invert"), (keras_numerics, "isnan"),
+}  # fmt: skip
 DECLARED = [(m, n, f) for m in MODULES for n, f in vars(m).items()
             if inspect.isfunction(f) and f in declarations and (m, n) not in ALIASES]  # fmt: skip
 

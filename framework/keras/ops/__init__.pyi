@@ -1,8 +1,8 @@
+from framework.keras.ops.linalg import *
 from framework.keras.ops.nn import *
 from framework.keras.ops.numpy import *
 from framework.autodiff.custom_gradients import custom_gradient as custom_gradient
-from framework.autodiff.derivatives import jvp as jvp
-from framework.keras.ops import nn as nn, numpy as numpy
+from framework.keras.ops import linalg as linalg, nn as nn, numpy as numpy
 from framework.keras.ops.arrays import (
     convert_to_numpy as convert_to_numpy, convert_to_tensor as convert_to_tensor, dtype as dtype,
     is_tensor as is_tensor, shape as shape, slice as slice, stop_gradient as stop_gradient,
@@ -14,13 +14,20 @@ from framework.keras.ops.elementwise import (
 )  # fmt: skip
 from framework.keras.ops.reduction import logsumexp as logsumexp
 from framework.keras.ops.numerics import (
-    erfc as erfc, erfinv as erfinv, polar as polar, view_as_complex as view_as_complex,
+    erfc as erfc, erfinv as erfinv, view_as_complex as view_as_complex,
     view_as_real as view_as_real,
 )  # fmt: skip
 from framework.keras.ops.counting import in_top_k as in_top_k
 from framework.keras.ops.rearrangement import (
-    cdist as cdist, depth_to_space as depth_to_space, extract_sequences as extract_sequences,
-    fold as fold, multi_hot as multi_hot, psnr as psnr, rearrange as rearrange,
-    space_to_depth as space_to_depth, sparsemax as sparsemax, unfold as unfold,
-    ctc_decode as ctc_decode,
+    cdist as cdist, extract_sequences as extract_sequences, rearrange as rearrange,
+)  # fmt: skip
+from framework.keras.ops.control import (
+    associative_scan as associative_scan, cond as cond, fori_loop as fori_loop, map as map,
+    scan as scan, switch as switch, while_loop as while_loop,
+)  # fmt: skip
+from framework.keras.ops.linear_algebra import logdet as logdet
+from framework.keras.ops.updates import (
+    scatter as scatter, scatter_update as scatter_update, segment_max as segment_max,
+    segment_min as segment_min, segment_prod as segment_prod, segment_sum as segment_sum,
+    slice_update as slice_update,
 )  # fmt: skip

@@ -24,6 +24,12 @@ from framework.keras.ops.pooling import (
     average_pool as average_pool, max_pool as max_pool, rms_normalization as rms_normalization,
 )  # fmt: skip
 from framework.keras.ops.reduction import moments as moments
+from framework.keras.ops.numerics import polar as polar
+from framework.keras.ops.rearrangement import (
+    ctc_decode as ctc_decode, depth_to_space as depth_to_space, fold as fold,
+    multi_hot as multi_hot, psnr as psnr, space_to_depth as space_to_depth, sparsemax as sparsemax,
+    unfold as unfold,
+)  # fmt: skip
 
 hard_swish = hard_silu
 swish = silu
