@@ -3,6 +3,7 @@ from framework.training.callbacks.callback_list import CallbackList as CallbackL
 from framework.training.callbacks.csv_log import CSVLogger as CSVLogger
 from framework.training.callbacks.early_stopping import EarlyStopping as EarlyStopping
 from framework.training.callbacks.swap_ema_weights import SwapEMAWeights as SwapEMAWeights
+from framework.training.callbacks.model_checkpoint import ModelCheckpoint as ModelCheckpoint
 from framework.training.callbacks.lambda_callback import LambdaCallback as LambdaCallback
 from framework.training.callbacks.history import History as History
 from framework.training.callbacks.learning_rate import (

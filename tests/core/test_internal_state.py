@@ -1,6 +1,7 @@
 """Users' subclasses may use every name that Keras leaves free: training gives the same bits."""
 
 import inspect
+import os
 from functools import partial
 
 import numpy as np
@@ -546,6 +547,10 @@ CASES: dict[str, tuple] = {
     ),
     "LearningRateScheduler": callback(
         callbacks.LearningRateScheduler, lambda epoch, rate: rate * 0.5
+    ),
+    "ModelCheckpoint": callback(
+        callbacks.ModelCheckpoint, os.devnull + "/{loss}.keras", "loss", 0, True, False, "max", 2,
+        1e9, more=MONITOR,
     ),
     "CSVLogger": callback(callbacks.CSVLogger, "/dev/null", ",", False, True, more="sep keys"),
     "SGD": optimizer(optimizers.SGD, 0.1, momentum=0.9, nesterov=True),
