@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from framework.core.numpy_warnings import no_warnings
 from framework.kernels import windows
 from framework.kernels.choose import masked, zeros
 from framework.kernels.share import blocks, share
@@ -19,6 +20,7 @@ _BLOCK = 1 << 19  # elements of windows that a thread copies before it multiplie
 _FEW = 4  # with at most this many channels windows are copied pixel by pixel, else one by one
 
 
+@no_warnings
 def conv(
     x, w, *, strides, padding, dilations, groups, bias=None, relu=False, gate=None, out=None
 ):  # fmt: skip
@@ -60,6 +62,7 @@ def conv(
     return y.astype(dtype, copy=False)
 
 
+@no_warnings
 def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, out=None):
     """Return the gradient of sum(g * conv(x, w)) with respect to x, of spatial `sizes`.
 
@@ -94,6 +97,7 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
     return windows.unpadded(x, sizes, padding).astype(dtype, copy=False)
 
 
+@no_warnings
 def conv_kernel(
     x, g, *, size, strides, padding, dilations, groups, gate=None, sums=False
 ):  # fmt: skip

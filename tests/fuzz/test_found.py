@@ -87,6 +87,13 @@ for a in (x, z, x):
     for i in range(4):
         call(f, a)
 """,
+    "a depthwise convolution overflows": """
+x = tf.Variable(data((1, 3, 6, 2), "float32", 1) * 1e30)
+w = tf.Variable(data((1, 1, 2, 1), "float32", 2) * 1e30)
+def f():
+    return tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "VALID")
+grads(f, (), [x, w])
+""",
     "a choice between a Python number and bfloat16": """
 @tf.function
 def f(a):
