@@ -1,4 +1,4 @@
-"""Example data sets: `digits` is part of the package, `mnist` is read from a local file."""
+"""Example data sets: `digits` is part of the package, the others are read from local files."""
 
 from framework.core.lazy import attach_stub
 

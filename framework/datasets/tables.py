@@ -1,0 +1,40 @@
+"""Tables of numbers with one target a row, from Keras's .npz files."""
+
+import numpy as np
+
+from framework.core.errors import InvalidArgumentError, LoadError
+from framework.datasets import archive
+
+SOURCE = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
+
+
+def load_table(path, name, columns, rows=None, test_split=0.2, seed=113):
+    """Return `(x_train, y_train), (x_test, y_test)` of the arrays `x` and `y` in a file.
+
+    Args:
+        path: the file, see `archive.find`.
+        name: the name of the data set, with its file's source.
+        columns: the expected number of columns of `x`.
+        rows: use only the first rows.
+        test_split: the share of rows for the test, from 0 to 1.
+        seed: the seed of the order of rows, which is Keras's for equal seeds.
+
+    Raises:
+        NotFoundError: there is no such file.
+        LoadError: the file holds something else.
+        InvalidArgumentError: `test_split` is not from 0 to 1.
+    """
+    if not 0 <= test_split <= 1:
+        raise InvalidArgumentError(f"load_data: test_split must be 0 to 1, got {test_split!r}.")
+    file = archive.find(path, name)
+    x, y = archive.load(file, ["x", "y"])
+    if x.ndim != 2 or x.shape[1] != columns or x.dtype.kind != "f":
+        raise LoadError(
+            f"{file}: x: expected floats of shape (n, {columns}), got {x.dtype} of shape {x.shape}."
+        )
+    if y.shape != x.shape[:1] or y.dtype.kind != "f":
+        raise LoadError(f"{file}: y: expected {len(x)} floats, got {y.dtype} of shape {y.shape}.")
+    x, y = x[:rows], y[:rows]
+    order = np.random.RandomState(seed).permutation(len(x))
+    x, y, first = x[order], y[order], int(len(x) * (1 - test_split))
+    return (x[:first], y[:first]), (x[first:], y[first:])
