@@ -28,8 +28,8 @@ WEIGHTS = set(words("""
 """Tensors among these whose sizes are known in every program."""
 
 LISTS = set(words("""
-    add_n clip_by_global_norm concat concatenate dstack dynamic_stitch einsum global_norm hstack
-    identity_n meshgrid select stack vstack
+    add_n clip_by_global_norm concat concatenate dstack dynamic_stitch einsum fft fft2 global_norm
+    hstack identity_n ifft2 irfft meshgrid select stack vstack
 """))  # fmt: skip
 """Functions of a list of tensors."""
 

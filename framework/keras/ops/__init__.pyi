@@ -25,6 +25,9 @@ from framework.keras.ops.control import (
     associative_scan as associative_scan, cond as cond, fori_loop as fori_loop, map as map,
     scan as scan, switch as switch, while_loop as while_loop,
 )  # fmt: skip
+from framework.keras.ops.fourier_transforms import (
+    fft as fft, fft2 as fft2, ifft2 as ifft2, irfft as irfft, rfft as rfft,
+)  # fmt: skip
 from framework.keras.ops.linear_algebra import logdet as logdet
 from framework.keras.ops.updates import (
     scatter as scatter, scatter_update as scatter_update, segment_max as segment_max,

@@ -1,0 +1,88 @@
+"""Discrete Fourier transforms, of complex numbers along some axes and of real ones along the last.
+
+The matrix of the transform is symmetric, so the rule of a complex transform is the transform
+itself (`ops.complex` says what a cotangent is).
+"""
+
+import numpy as np
+
+from framework.core.cast import cast
+from framework.core.op import Op
+from framework.ops.complex import conjugated
+from framework.ops.elementwise import multiply
+from framework.ops.reduction import np_dtype
+
+
+def _complex_dtype(dtype):
+    return np.dtype(np.result_type(dtype, np.complex64))
+
+
+def _fft(x, *, axes):
+    return np.fft.fftn(x, axes=axes).astype(_complex_dtype(x.dtype), copy=False)
+
+
+def _ifft(x, *, axes):
+    return np.fft.ifftn(x, axes=axes).astype(_complex_dtype(x.dtype), copy=False)
+
+
+def _infer(x, *, axes):
+    return tuple(x.shape), _complex_dtype(np_dtype(x))
+
+
+# ---- complex numbers -----------------------------------------------------------------------------
+
+# `fft` sums x exp(-2πi jk/n) along each of the axes; `ifft` is its inverse, divided by the sizes.
+fft = Op(
+    "fft", _fft, lambda g, x_dtype, axes: cast(fft(g, axes=axes), dtype=x_dtype), infer=_infer,
+    inputs=("x",), raises=True,
+)  # fmt: skip
+ifft = Op(
+    "ifft", _ifft, lambda g, x_dtype, axes: cast(ifft(g, axes=axes), dtype=x_dtype), infer=_infer,
+    inputs=("x",), raises=True,
+)  # fmt: skip
+
+
+# ---- real numbers --------------------------------------------------------------------------------
+
+
+def _rfft(x, *, length):
+    return np.fft.rfft(x, length).astype(_complex_dtype(x.dtype), copy=False)
+
+
+def _rfft_vjp(g, x_dtype, length):
+    """Return length times `irfft` of the conjugate, without the mirror images that `irfft` adds."""
+    share = np.asarray(length / _multiplicity(length), np_dtype(g))
+    return cast(irfft(multiply(conjugated(g), share), length=length), dtype=x_dtype)
+
+
+def _multiplicity(length):
+    """Return how many frequencies of the whole transform each one of the half stands for."""
+    times = np.full(length // 2 + 1, 2.0)
+    times[0] = 1
+    if length % 2 == 0:
+        times[-1] = 1
+    return times
+
+
+def _irfft(x, *, length):
+    dtype = np.zeros((), _complex_dtype(x.dtype)).real.dtype
+    return np.fft.irfft(x, length).astype(dtype, copy=False)
+
+
+def _irfft_vjp(g, x_dtype, length):
+    back = conjugated(rfft(g, length=length))
+    times = np.asarray(_multiplicity(length) / length, np_dtype(back))
+    return cast(multiply(back, times), dtype=x_dtype)
+
+
+def _irfft_infer(x, *, length):
+    dtype = _complex_dtype(np_dtype(x))
+    return (*x.shape[:-1], length), np.zeros((), dtype).real.dtype
+
+
+# `rfft` is the first half of `fft` of real numbers; `irfft` takes length // 2 + 1 frequencies.
+rfft = Op(
+    "rfft", _rfft, _rfft_vjp, inputs=("x",), raises=True,
+    infer=lambda x, length: ((*x.shape[:-1], length // 2 + 1), _complex_dtype(np_dtype(x))),
+)  # fmt: skip
+irfft = Op("irfft", _irfft, _irfft_vjp, inputs=("x",), raises=True, infer=_irfft_infer)
