@@ -42,6 +42,7 @@ TESTED_IN = {
         data/order data/row_gathering data/stage data/structure data/transform""",
     "data/test_directories.py": "data/image_resizing",
     "datasets/test_mnist.py": "datasets/archive",
+    "datasets/test_tables.py": "datasets/boston_housing datasets/california_housing",
     "functions/test_arrays.py": "functions/creation functions/indexing functions/movement",
     "functions/test_control.py": "functions/array functions/python",
     "functions/test_debugging.py": "functions/finite",

@@ -5,6 +5,7 @@ The tape, optimizers, saving and the compiler know only `CoreVariable`.
 
 import operator
 import threading
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -341,13 +342,20 @@ class KerasVariable(CoreVariable):
     """Keras's variable, which layers, optimizers and metrics create.
 
     Args:
-        initializer: a callable `initializer(shape, dtype)`, or an initial value.
-        shape: needed with a callable.
-        dtype: a string; floatx if None.
+        initializer: a callable `initializer(shape, dtype)`, the name of an initializer ("ones"), or
+            an initial value.
+        shape: needed with a callable or a name.
+        dtype: a string. If None, that of the value; floatx for Python's and NumPy's float64
+            numbers, and with an initializer.
         trainable: whether tapes watch it when it is read.
         autocast: whether a layer's compute dtype applies to it.
-        aggregation, synchronization, layout: accepted; there is one process.
+        aggregation, synchronization: kept, without effect; there is one process.
+        layout: ignored.
         name: a string without "/".
+
+    Raises:
+        ValueError: no initializer has the name, `shape` is missing, or `aggregation` or
+            `synchronization` is none of Keras's.
     """
 
     __slots__ = ()
@@ -376,10 +384,18 @@ class KerasVariable(CoreVariable):
     ):  # fmt: skip
         if name is not None and "/" in name:
             raise InvalidArgumentError(f"Variable: name must not contain '/', got {name!r}.")
+        for given, known in ((aggregation, _AGGREGATIONS), (synchronization, _SYNCHRONIZATIONS)):
+            if given not in known:
+                raise InvalidArgumentError(
+                    f"Variable: expected one of {', '.join(map(repr, known))}, got {given!r}."
+                )
+        if isinstance(initializer, str):
+            # Initializers are built on variables; their module is imported for a name only.
+            initializer = import_module("framework.initializers").get(initializer)
         if callable(initializer) and not hasattr(initializer, "dtype"):
             if shape is None:
                 raise InvalidArgumentError(
-                    "Variable: a callable initializer needs shape=...; got shape=None."
+                    f"Variable: the initializer {initializer!r} needs shape=...; got shape=None."
                 )
             dtype = dtypes.as_dtype(dtype or dtypes.floatx())
             if thread.budget is not None:
@@ -387,14 +403,14 @@ class KerasVariable(CoreVariable):
             value = initializer(tuple(shape), dtype=dtype)
             array = array_of(value, dtype, casts=True)
         else:
-            if dtype is None and not hasattr(initializer, "dtype"):
+            if dtype is None and _has_no_chosen_dtype(initializer):
                 dtype = dtypes.floatx() if _holds_floats(initializer) else None
             array = array_of(initializer, dtype, casts=True)
         super().__init__(array, bool(trainable))
         self.name = name or "variable"
         self.path = "/".join([*thread.scope, self.name])
         self.autocast = autocast
-        self.aggregation = aggregation
+        self.aggregation, self.synchronization = aggregation, synchronization
         self._constraint = self._regularizer = None
 
     def assign_add(self, value: TensorLike):
@@ -420,8 +436,18 @@ class KerasVariable(CoreVariable):
         )
 
 
+_AGGREGATIONS = (None, "none", "mean", "sum", "only_first_replica")
+_SYNCHRONIZATIONS = (None, "none", "auto", "on_write", "on_read")
+
+
+def _has_no_chosen_dtype(value):
+    """Whether a value is of Python's numbers, or of NumPy's default float64."""
+    return isinstance(value, (np.ndarray, np.float64)) or not hasattr(value, "dtype")
+
+
 def _holds_floats(value):
-    return np.asarray(value).dtype.kind == "f"
+    dtype = getattr(value, "dtype", None) or np.asarray(value).dtype
+    return dtype == np.float64
 
 
 class name_scope:
