@@ -345,8 +345,8 @@ class KerasVariable(CoreVariable):
         initializer: a callable `initializer(shape, dtype)`, the name of an initializer ("ones"), or
             an initial value.
         shape: needed with a callable or a name.
-        dtype: a string. If None, that of the value; floatx for Python's and NumPy's float64
-            numbers, and with an initializer.
+        dtype: a string. If None, that of an array or tensor; floatx for Python's floats, and with
+            an initializer.
         trainable: whether tapes watch it when it is read.
         autocast: whether a layer's compute dtype applies to it.
         aggregation, synchronization: kept, without effect; there is one process.
@@ -403,7 +403,7 @@ class KerasVariable(CoreVariable):
             value = initializer(tuple(shape), dtype=dtype)
             array = array_of(value, dtype, casts=True)
         else:
-            if dtype is None and _has_no_chosen_dtype(initializer):
+            if dtype is None and not hasattr(initializer, "dtype"):
                 dtype = dtypes.floatx() if _holds_floats(initializer) else None
             array = array_of(initializer, dtype, casts=True)
         super().__init__(array, bool(trainable))
@@ -440,14 +440,8 @@ _AGGREGATIONS = (None, "none", "mean", "sum", "only_first_replica")
 _SYNCHRONIZATIONS = (None, "none", "auto", "on_write", "on_read")
 
 
-def _has_no_chosen_dtype(value):
-    """Whether a value is of Python's numbers, or of NumPy's default float64."""
-    return isinstance(value, (np.ndarray, np.float64)) or not hasattr(value, "dtype")
-
-
 def _holds_floats(value):
-    dtype = getattr(value, "dtype", None) or np.asarray(value).dtype
-    return dtype == np.float64
+    return np.asarray(value).dtype.kind == "f"
 
 
 class name_scope:
