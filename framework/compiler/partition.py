@@ -44,10 +44,9 @@ class Partition:
     def __init__(self, joint, differentiated, sources):
         own = {id(v) for node in joint.nodes[: joint.began] for v in node.all_outputs}
         whole = optimized(joint)
-        first = [s for s in whole.nodes if type(s) is not OpNode or id(s.all_outputs[0]) in own]
-        self._second = [
-            s for s in whole.nodes if type(s) is OpNode and id(s.all_outputs[0]) not in own
-        ]
+        first = _forward_nodes(whole, own, joint.count)
+        in_first = {id(s) for s in first}
+        self._second = [s for s in whole.nodes if id(s) not in in_first]
         results, self._found = whole.results[: joint.count], whole.results
         self._gradients, self._seeds = joint.gradients, joint.seeds
         # `replay` repeats the ops as traced, before optimization: these have derivatives.
@@ -123,6 +122,27 @@ class Partition:
             made = (made,) if node.op.outputs == 1 else made
             tensors.update((id(v), t) for v, t in zip(node.outputs, made, strict=True))
         return tuple([tensor(v) for v in self._ends])
+
+
+def _forward_nodes(whole, own, count):
+    """Return the nodes of the forward pass: those with Values of `own`, and what these read.
+
+    A pass can add a node whose outputs are not in `own`, such as GELU's derivative. It belongs to
+    the forward pass if the function's results or assigned values are computed from it.
+
+    Args:
+        whole: the optimized joint graph.
+        own: ids of the Values that the function itself computes in the trace.
+        count: the number of results of the function itself.
+    """
+    needed = {id(v) for v in whole.results[:count]} | {id(v) for _, v in whole.assigned}
+    found = []
+    for node in reversed(whole.nodes):
+        outputs = {id(v) for v in node.all_outputs}
+        if type(node) is not OpNode or outputs & needed or outputs & own:
+            found.append(node)
+            needed.update(id(v) for v in node.inputs)
+    return found[::-1]
 
 
 def _copy(value, new):

@@ -104,6 +104,22 @@ def f(a):
 for i in range(4):
     call(f, tf.constant(0.5, tf.bfloat16))
 """,
+    "a node that a pass adds to the forward pass of a function with an inner tape": """
+@tf.function
+def f(a):
+    with tf.GradientTape() as t:
+        t.watch(a)
+        t2 = tf.nn.gelu(a)
+        t3 = tf.reduce_logsumexp(t2, axis=1, keepdims=True)
+        t4 = tf.reduce_mean(tf.square(t3))
+    g = t.gradient(t4, a)
+    return [g, t2, g]
+for i in range(3):
+    for s in ((1, 1), (2, 1)):
+        x = data(s, "float32", 1)
+        grads(f, (x,), [x])
+        second(f, (x,), x)
+""",
 }
 
 
