@@ -35,6 +35,7 @@ TESTED_IN = {
     "core/test_members.py": "core/errors functions/initializers",
     "core/test_nest.py": "functions/nests",
     "core/test_op.py": "core/operand core/recorders core/symbolic",
+    "core/test_plain_pickle.py": "core/pickled_arrays",
     "core/test_promotion.py": "core/cast core/operator_types",
     "core/test_random.py": "core/parallel_run keras/functions/drawing",
     "core/test_variable.py": "core/weight_values",

@@ -1,0 +1,398 @@
+"""Reading pickles of plain data without running them: a table says what they may construct.
+
+Python's `pickle` calls whatever a file names. The reader here follows the same opcodes, but makes
+only None, booleans, numbers, strings, bytes, lists, tuples, dicts, sets, and what a table of
+constructors lists; anything else is refused before it is called.
+
+>>> import pickle
+>>> loads(pickle.dumps({"a": [1, 2.5, b"c"]}))
+{'a': [1, 2.5, b'c']}
+>>> loads(pickle.dumps(print))
+Traceback (most recent call last):
+    ...
+framework.core.errors.UnsafeFileError: a pickle: expected plain data, got the name 'builtins.print'.
+"""
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from framework.core.errors import DamagedFileError, UnsafeFileError
+
+
+class Constructor(NamedTuple):
+    """What a pickle may construct.
+
+    Args:
+        make: called with the arguments in the pickle; it checks them, and raises ValueError or
+            TypeError for those that it does not accept.
+        set_state: called with the object and its state if the pickle sets one; None refuses that.
+    """
+
+    make: Callable
+    set_state: Callable | None = None
+
+
+def loads(
+    data: bytes, constructors: Mapping[tuple[str, str], Any] | None = None,
+    persistent: Callable | None = None, encoding: str = "ASCII", what: str = "a pickle",
+) -> Any:  # fmt: skip
+    """Return the object in a pickle.
+
+    Args:
+        data: the pickle, of protocol 0 to 5. Bytes after its end are ignored.
+        constructors: {(module, name): value}; the pickle's globals. A `Constructor` may be called;
+            any other value is plain data.
+        persistent: called with an id, returns the object that the pickle keeps elsewhere.
+        encoding: the encoding of strings of Python 2; "bytes" leaves them bytes.
+        what: the words for the file in messages.
+
+    Raises:
+        UnsafeFileError: the pickle names or does something that is not allowed.
+        DamagedFileError: it is truncated or malformed.
+    """
+    known = _PLAIN | dict(constructors or {})
+    reader = _Reader(bytes(data), known, persistent, encoding, what)
+    try:
+        return reader.run()
+    except (UnsafeFileError, DamagedFileError):
+        raise
+    except (
+        ValueError, TypeError, LookupError, AttributeError, struct.error, OverflowError,
+        RecursionError,
+    ) as error:  # fmt: skip
+        raise DamagedFileError(f"{what}: not a whole pickle of plain data ({error}).") from None
+
+
+_SCALARS = (str, bytes, int, float, bool, type(None))
+
+
+def _key(value):
+    """Check a dict key or an element of a set; nested tuples could take forever to hash."""
+    parts = value if type(value) is tuple else (value,)
+    if all(type(part) in _SCALARS for part in parts):
+        return value
+    raise ValueError(f"a key of type {type(value).__name__}")
+
+
+# ---- what plain data of old protocols calls ------------------------------------------------------
+
+
+def _encoded(text, encoding):
+    """Return bytes, which protocols 0 to 2 keep as text."""
+    if type(text) is not str or encoding != "latin1":
+        raise ValueError("bytes that are not kept as latin1")
+    return text.encode("latin1")
+
+
+def _set(values):
+    return set(map(_key, _listed(values)))
+
+
+def _frozenset(values):
+    return frozenset(map(_key, _listed(values)))
+
+
+def _listed(values):
+    if type(values) not in (list, tuple):
+        raise ValueError("a set of something else than a list")
+    return values
+
+
+def _byte_array(data=b"", encoding="latin1"):
+    return bytearray(data if type(data) is bytes else _encoded(data, encoding.replace("-", "")))
+
+
+def _complex(real, imaginary):
+    if type(real) is not float or type(imaginary) is not float:
+        raise ValueError("a complex number of something else than two floats")
+    return complex(real, imaginary)
+
+
+_PLAIN = {("_codecs", "encode"): Constructor(_encoded)} | {
+    (module, name): Constructor(make)
+    for module in ("builtins", "__builtin__")
+    for name, make in {
+        "set": _set, "frozenset": _frozenset, "bytearray": _byte_array, "complex": _complex,
+        "bytes": lambda: b"",
+    }.items()
+}  # fmt: skip
+
+
+# ---- the reader ----------------------------------------------------------------------------------
+
+
+class _Mark:
+    """Stands on the stack where a run of values begins."""
+
+
+_MARK = _Mark()
+
+
+class _Reader:
+    """The stack machine: one method an opcode, in `_METHODS`."""
+
+    def __init__(self, data, constructors, persistent, encoding, what):
+        self.data, self.at = data, 0
+        self.stack, self.memo, self.states = [], {}, {}
+        self.constructors, self.persistent = constructors, persistent
+        self.encoding, self.what = encoding, what
+
+    def run(self):
+        data, stack, methods = self.data, self.stack, _METHODS
+        while True:
+            at = self.at
+            code = data[at]
+            # most of a large pickle is small numbers: 12 million in IMDB's
+            if code == 0x4B:  # BININT1
+                stack.append(data[at + 1])
+                self.at = at + 2
+            elif code == 0x4D:  # BININT2
+                stack.append(data[at + 1] | data[at + 2] << 8)
+                self.at = at + 3
+            elif code == 0x2E:  # STOP
+                return self.pop()
+            else:
+                self.at = at + 1
+                method = methods.get(code)
+                if method is None:
+                    raise UnsafeFileError(
+                        f"{self.what}: expected plain data, got the opcode {code:#x}."
+                    )
+                method(self)
+
+    # ---- reading ----
+
+    def take(self, size):
+        end = self.at + size
+        if size < 0 or end > len(self.data):
+            raise DamagedFileError(f"{self.what}: {size} bytes expected at its end, got fewer.")
+        taken = self.data[self.at : end]
+        self.at = end
+        return taken
+
+    def number(self, size, signed=False):
+        return int.from_bytes(self.take(size), "little", signed=signed)
+
+    def line(self):
+        end = self.data.index(b"\n", self.at)
+        taken = self.data[self.at : end]
+        self.at = end + 1
+        return taken
+
+    def old_string(self, data):
+        self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding))
+
+    # ---- the stack ----
+
+    def pop(self):
+        value = self.stack.pop()
+        if value is _MARK:
+            raise ValueError("no value on the stack")
+        return value
+
+    def run_of_values(self):
+        """Remove and return the values above the last mark, and the mark."""
+        stack, at = self.stack, len(self.stack) - 1
+        while stack[at] is not _MARK:
+            at -= 1
+            if at < 0:
+                raise ValueError("no mark on the stack")
+        values = stack[at + 1 :]
+        del stack[at:]
+        return values
+
+    def top(self, *types):
+        value = self.stack[-1]
+        if type(value) not in types:
+            raise ValueError(f"{type(value).__name__} instead of {types[0].__name__}")
+        return value
+
+    def remember(self, index):
+        value = self.stack[-1]
+        if value is _MARK:
+            raise ValueError("no value on the stack")
+        self.memo[index] = value
+
+    def several(self, count, kind=tuple):
+        values = [self.pop() for _ in range(count)][::-1]
+        self.stack.append(kind(values))
+
+    def set_items(self, values):
+        target = self.top(dict)
+        if len(values) % 2:
+            raise ValueError("a key without a value")
+        for key, value in zip(values[::2], values[1::2]):
+            target[_key(key)] = value
+
+    # ---- names and calls ----
+
+    def name(self, module, name):
+        if (module, name) not in self.constructors:
+            raise UnsafeFileError(
+                f"{self.what}: expected plain data, got the name '{module}.{name}'."
+            )
+        self.stack.append(self.constructors[module, name])
+
+    def stack_name(self):
+        name, module = self.pop(), self.pop()
+        if type(name) is not str or type(module) is not str:
+            raise ValueError("a name that is no string")
+        self.name(module, name)
+
+    def call(self):
+        arguments, function = self.pop(), self.pop()
+        if not isinstance(function, Constructor) or type(arguments) is not tuple:
+            raise UnsafeFileError(
+                f"{self.what}: expected plain data, got a call of {type(function).__name__}."
+            )
+        made = function.make(*arguments)
+        # the object is kept with its function, so that no other object gets its id
+        self.states[id(made)] = made, function.set_state
+        self.stack.append(made)
+
+    def set_state(self):
+        state, target = self.pop(), self.stack[-1]
+        function = self.states.get(id(target), (None, None))[1]
+        if function is None:
+            raise UnsafeFileError(
+                f"{self.what}: expected plain data, got a state of {type(target).__name__}."
+            )
+        function(target, state)
+
+    def persistent_value(self):
+        if self.persistent is None:
+            raise UnsafeFileError(f"{self.what}: expected plain data, got a persistent id.")
+        self.stack.append(self.persistent(self.pop()))
+
+
+def _integer(reader):
+    """Push the int of a line; 00 and 01 are booleans."""
+    text = reader.line()
+    reader.stack.append(text == b"01" if text in (b"00", b"01") else int(text))
+
+
+def _long(reader):
+    reader.stack.append(int(reader.line().removesuffix(b"L")))
+
+
+def _quoted(reader):
+    text = reader.line().strip()
+    if len(text) < 2 or text[:1] != text[-1:] or text[:1] not in b"'\"":
+        raise ValueError("a string without quotes")
+    reader.old_string(text[1:-1].decode("unicode_escape").encode("latin-1"))
+
+
+def _text(size):
+    return lambda r: r.stack.append(r.take(r.number(size)).decode("utf-8", "surrogatepass"))
+
+
+def _bytes(size):
+    return lambda r: r.stack.append(r.take(r.number(size)))
+
+
+def _push(make):
+    return lambda r: r.stack.append(make())
+
+
+def _append(reader):
+    value = reader.pop()
+    reader.top(list).append(value)
+
+
+def _appends(reader):
+    values = reader.run_of_values()
+    reader.top(list).extend(values)
+
+
+def _set_item(reader):
+    value, key = reader.pop(), reader.pop()
+    reader.set_items([key, value])
+
+
+def _dict(reader):
+    values = reader.run_of_values()
+    reader.stack.append({})
+    reader.set_items(values)
+
+
+def _add_items(reader):
+    values = reader.run_of_values()
+    reader.top(set).update(map(_key, values))
+
+
+def _frozen(reader):
+    reader.stack.append(frozenset(map(_key, reader.run_of_values())))
+
+
+def _protocol(reader):
+    number = reader.number(1)
+    if number > 5:
+        raise UnsafeFileError(f"{reader.what}: expected pickle protocol 0 to 5, got {number}.")
+
+
+_METHODS = {
+    ord(code) if isinstance(code, str) else code: method
+    for code, method in {
+        0x80: _protocol,
+        0x95: lambda r: r.take(8),  # the length of a frame
+        "(": lambda r: r.stack.append(_MARK),
+        "0": lambda r: r.stack.pop(),
+        "1": lambda r: r.run_of_values(),
+        # constants and numbers
+        "N": _push(lambda: None),
+        0x88: _push(lambda: True),
+        0x89: _push(lambda: False),
+        "I": _integer,
+        "L": _long,
+        "J": lambda r: r.stack.append(r.number(4, signed=True)),
+        0x8A: lambda r: r.stack.append(r.number(r.number(1), signed=True)),
+        0x8B: lambda r: r.stack.append(r.number(r.number(4), signed=True)),
+        "F": lambda r: r.stack.append(float(r.line())),
+        "G": lambda r: r.stack.append(struct.unpack(">d", r.take(8))[0]),
+        # strings and bytes
+        "S": _quoted,
+        "T": lambda r: r.old_string(r.take(r.number(4))),
+        "U": lambda r: r.old_string(r.take(r.number(1))),
+        "V": lambda r: r.stack.append(r.line().decode("raw-unicode-escape")),
+        "X": _text(4),
+        0x8C: _text(1),
+        0x8D: _text(8),
+        "B": _bytes(4),
+        "C": _bytes(1),
+        0x8E: _bytes(8),
+        0x96: lambda r: r.stack.append(bytearray(r.take(r.number(8)))),
+        # containers
+        "]": _push(list),
+        "l": lambda r: r.stack.append(r.run_of_values()),
+        "a": _append,
+        "e": _appends,
+        ")": _push(tuple),
+        "t": lambda r: r.stack.append(tuple(r.run_of_values())),
+        0x85: lambda r: r.several(1),
+        0x86: lambda r: r.several(2),
+        0x87: lambda r: r.several(3),
+        "}": _push(dict),
+        "d": _dict,
+        "s": _set_item,
+        "u": lambda r: r.set_items(r.run_of_values()),
+        0x8F: _push(set),
+        0x90: _add_items,
+        0x91: _frozen,
+        # the memo
+        "p": lambda r: r.remember(int(r.line())),
+        "q": lambda r: r.remember(r.number(1)),
+        "r": lambda r: r.remember(r.number(4)),
+        0x94: lambda r: r.remember(len(r.memo)),
+        "g": lambda r: r.stack.append(r.memo[int(r.line())]),
+        "h": lambda r: r.stack.append(r.memo[r.number(1)]),
+        "j": lambda r: r.stack.append(r.memo[r.number(4)]),
+        # names and calls
+        "c": lambda r: r.name(r.line().decode(), r.line().decode()),
+        0x93: _Reader.stack_name,
+        "R": _Reader.call,
+        0x81: _Reader.call,  # NEWOBJ
+        "b": _Reader.set_state,
+        "Q": _Reader.persistent_value,
+    }.items()
+}
