@@ -6,6 +6,9 @@ and shares its exponential with the density φ, which the slope needs:
     t = Φ(-|x|) = exp(-x²/2) W(u),  u = (|x| - 5) / (|x| + 5);  gelu(x) = max(x, 0) - |x| t
 
 W is a Chebyshev interpolant in powers with relative error 2.6e-8. In float64 gelu uses erf.
+
+The tanh approximation, x (1 + tanh(v)) / 2, is computed as x sigmoid(2v), the same function:
+1 + tanh(v) loses all digits where v is below -9.
 """
 
 import math
@@ -91,6 +94,7 @@ def shares(x):
     return x.dtype == np.float32 and tier.without_numba()
 
 
+@no_warnings
 def with_slope(x, *, approximate, out=None):
     """Return gelu(x), and saved: (its slope,). `gelu_back` has the same bits as g times the slope.
 
@@ -196,52 +200,44 @@ def _slope(x, tail, size, e):
     np.add(tail, _NUMBERS[0.5], tail)
 
 
-def _tanh(x, t, squared):
-    """Write x² to `squared`, and the tanh in gelu's approximation to `t`."""
+def _sigmoid(x, s, squared):
+    """Write x² to `squared`, and the sigmoid in gelu's approximation to `s`."""
     one = x.dtype.type(1)
     np.multiply(x, x, squared)
-    np.multiply(squared, x.dtype.type(_CUBIC), t)
-    np.add(t, one, t)
-    np.multiply(t, x, t)
-    np.multiply(t, x.dtype.type(_INNER), t)
-    np.tanh(t, t)
+    np.multiply(squared, x.dtype.type(_CUBIC), s)
+    np.add(s, one, s)
+    np.multiply(s, x, s)
+    np.multiply(s, x.dtype.type(-2 * _INNER), s)
+    np.exp(s, s)
+    np.add(s, one, s)
+    np.reciprocal(s, s)
 
 
 def _gelu_tanh_block(x, out, scratch):
-    half, _, squared = scratch
-    _tanh(x, out, squared)
-    _tanh_value(x, out, half, out)
-
-
-def _tanh_value(x, t, half, out):
-    np.multiply(x, x.dtype.type(0.5), half)
-    np.add(t, x.dtype.type(1), out)
-    np.multiply(out, half, out)
+    _sigmoid(x, out, scratch[2])
+    np.multiply(out, x, out)
 
 
 def _tanh_back_block(g, x, out, scratch):
-    t, rest, squared = scratch
-    _tanh(x, t, squared)
-    _tanh_slope(x, t, rest, squared)
-    np.multiply(t, g, out)
+    s, rest, squared = scratch
+    _sigmoid(x, s, squared)
+    _tanh_slope(x, s, rest, squared)
+    np.multiply(s, g, out)
 
 
 def _tanh_both_block(x, y, slope, scratch):
-    half, rest, squared = scratch
-    _tanh(x, slope, squared)
-    _tanh_value(x, slope, half, y)
+    _, rest, squared = scratch
+    _sigmoid(x, slope, squared)
+    np.multiply(slope, x, y)
     _tanh_slope(x, slope, rest, squared)
 
 
-def _tanh_slope(x, t, rest, squared):
-    """Overwrite `t`, the tanh, with the slope of gelu at x."""
-    one = x.dtype.type(1)
-    np.multiply(squared, x.dtype.type(3 * _CUBIC * _INNER), squared)
-    np.add(squared, x.dtype.type(_INNER), squared)
+def _tanh_slope(x, s, rest, squared):
+    """Overwrite `s`, the sigmoid, with the slope of gelu at x."""
+    np.multiply(squared, x.dtype.type(6 * _CUBIC * _INNER), squared)
+    np.add(squared, x.dtype.type(2 * _INNER), squared)
     np.multiply(squared, x, squared)
-    np.multiply(t, t, rest)
-    np.subtract(one, rest, rest)
-    np.multiply(squared, rest, squared)  # now x times the derivative of the tanh
-    np.add(t, one, t)
-    np.add(t, squared, t)
-    np.multiply(t, x.dtype.type(0.5), t)
+    np.subtract(x.dtype.type(1), s, rest)
+    np.multiply(rest, s, rest)
+    np.multiply(squared, rest, squared)  # now x times the derivative of the sigmoid
+    np.add(s, squared, s)

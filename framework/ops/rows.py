@@ -15,7 +15,7 @@ from framework.kernels import gelu as gelu_kernels
 from framework.kernels import rows as kernels
 from framework.kernels.rows import exponentials
 from framework.kernels.sums import added
-from framework.ops.elementwise import exp, negative, square, tanh
+from framework.ops.elementwise import exp, negative, sigmoid, square
 from framework.ops.movement import expand_axes, getitem, take_along_axis
 from framework.ops.reduction import reduce_sum
 
@@ -63,10 +63,10 @@ def _gelu_slope_change(x, approximate):
     if not approximate:
         return (2 - square(x)) * exp(square(x) * -0.5) * (1 / math.sqrt(2 * math.pi))
     inner, cubic = math.sqrt(2 / math.pi), 0.044715
-    t = tanh((x + x * x * x * cubic) * inner)
+    s = sigmoid((x + x * x * x * cubic) * (2 * inner))
     slope = (square(x) * (3 * cubic) + 1) * inner
-    change = slope * 2 + x * (x * (6 * cubic * inner)) - x * t * square(slope) * 2
-    return change * (1 - square(t)) * 0.5
+    change = slope * 2 + x * (x * (6 * cubic * inner)) - x * (s * 2 - 1) * square(slope) * 2
+    return change * s * (1 - s) * 2
 
 
 gelu_slope = elementwise(

@@ -11,7 +11,8 @@ from framework.core.op import table
 from framework.core.recorders import serials
 from framework.core.tensor import Tensor
 from tests.ops import derivatives as d
-from tests.samples.ops import DIFFERENTIABLE, NAMES, SIZED_BY_VALUES, generator, samples
+from tests.samples.ops import DIFFERENTIABLE, NAMES, SIZED_BY_VALUES, samples
+from tests.samples.ops.arguments import generator
 
 LARGE = 300  # elements: larger samples take the same way, and long
 ROWS = 3

@@ -8,7 +8,8 @@ from framework.autodiff.tape import GradientTape
 from framework.core.op import table
 from framework.core.tensor import Tensor
 from tests.ops import derivatives as d
-from tests.samples.ops import DIFFERENTIABLE, generator, samples
+from tests.samples.ops import DIFFERENTIABLE, samples
+from tests.samples.ops.arguments import generator
 
 each_op = pytest.mark.parametrize("name", DIFFERENTIABLE)
 

@@ -143,6 +143,14 @@ def test_gelu_keeps_its_digits_in_the_tail(form, change):
     np.testing.assert_allclose(found, slope, rtol=1e-6, atol=3e-7)
     ends = gelus.gelu(np.array([np.inf, 100, -100, np.nan], "float32"), approximate=False)
     np.testing.assert_array_equal(ends, [np.inf, 100, 0, np.nan])
+    v = np.sqrt(2 / np.pi) * (wide + 0.044715 * wide**3)
+    exact = wide / (1 + np.exp(-2 * v))
+    np.testing.assert_allclose(gelus.gelu(x, approximate=True), exact, rtol=3e-5, atol=1e-38)
+    slope = 1 / (1 + np.exp(-2 * v)) + exact / (1 + np.exp(2 * v)) * 2 * np.sqrt(2 / np.pi) * (
+        1 + 3 * 0.044715 * wide**2
+    )
+    found = gelus.gelu_back(np.ones_like(x), x, approximate=True)
+    np.testing.assert_allclose(found, slope, rtol=1e-5, atol=1e-6)
     tier.set_tier(None)
 
 

@@ -14,10 +14,10 @@ from tests.samples.ops import (
     NAMES,
     SAMPLES,
     SIZED_BY_VALUES,
-    generator,
     reference,
     samples,
 )
+from tests.samples.ops.arguments import generator
 
 each_op = pytest.mark.parametrize("name", NAMES)
 each_differentiable_op = pytest.mark.parametrize("name", DIFFERENTIABLE)

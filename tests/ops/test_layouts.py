@@ -6,7 +6,8 @@ import pytest
 from framework.core.op import table
 from tests.autodiff.test_forward_mode_ops import cases, pushed
 from tests.ops import derivatives as d
-from tests.samples.ops import DIFFERENTIABLE, generator, samples
+from tests.samples.ops import DIFFERENTIABLE, samples
+from tests.samples.ops.arguments import generator
 
 LAYOUTS = {
     "strided": lambda a: np.stack([a, a], -1)[..., 0],

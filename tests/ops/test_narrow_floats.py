@@ -10,7 +10,8 @@ import pytest
 from framework.core import dtypes
 from framework.core.op import table
 from tests.ops import derivatives as d
-from tests.samples.ops import NAMES, generator, samples
+from tests.samples.ops import NAMES, samples
+from tests.samples.ops.arguments import generator
 
 UNITS = 24  # of the last place
 # NumPy's products of bfloat16 matrices, and with Python numbers, are float32: who calls these

@@ -187,17 +187,21 @@ def gelu_slope_64(x):
 @element
 def gelu_tanh_64(x):
     """Return the tanh approximation of `gelu_64`; Hendrycks & Gimpel 2016."""
-    t = tanh_64((x * x * 0.044715 + 1.0) * x * 0.79788456080286535588)
-    return (t + 1.0) * (x * 0.5)
+    return x * _normal_sigmoid_64(x)
+
+
+@element
+def _normal_sigmoid_64(x):
+    """Return the approximation of Φ(x), accurate where it is small too."""
+    return sigmoid_64((x * x * 0.044715 + 1.0) * x * (2.0 * 0.79788456080286535588))
 
 
 @element
 def gelu_tanh_slope_64(x):
     """Return the derivative of `gelu_tanh_64`."""
-    squared = x * x
-    t = tanh_64((squared * 0.044715 + 1.0) * x * 0.79788456080286535588)
-    inner = (squared * (3.0 * 0.044715) + 1.0) * 0.79788456080286535588
-    return (inner * x * (1.0 - t * t) + (t + 1.0)) * 0.5
+    s = _normal_sigmoid_64(x)
+    inner = (x * x * (3.0 * 0.044715) + 1.0) * (2.0 * 0.79788456080286535588)
+    return s + x * (s * (1.0 - s)) * inner
 
 
 def warm():

@@ -295,17 +295,22 @@ def gelu_slope(x):
 
 @element
 def gelu_tanh(x):
-    """Return the tanh approximation of `gelu`."""
-    return _HALF * x * (_ONE + tanh(_ROOT_2_OVER_PI * (x + _CUBIC * x * x * x)))
+    """Return the tanh approximation of `gelu`; `kernels/gelu.py` says why by a sigmoid."""
+    return x * _normal_sigmoid(x)
+
+
+@element
+def _normal_sigmoid(x):
+    """Return the approximation of Φ(x), accurate where it is small too."""
+    return sigmoid(_TWO * _ROOT_2_OVER_PI * (x + _CUBIC * x * x * x))
 
 
 @element
 def gelu_tanh_slope(x):
     """Return the derivative of `gelu_tanh`."""
-    squared = x * x
-    t = tanh(_ROOT_2_OVER_PI * (x + _CUBIC * x * squared))
-    inner = _ROOT_2_OVER_PI * (_ONE + _f(3) * _CUBIC * squared)
-    return _HALF * (_ONE + t) + _HALF * x * (_ONE - t * t) * inner
+    s = _normal_sigmoid(x)
+    inner = _TWO * _ROOT_2_OVER_PI * (_ONE + _f(3) * _CUBIC * x * x)
+    return s + x * (s * (_ONE - s)) * inner
 
 
 def warm():

@@ -7,17 +7,21 @@ same functions by NumPy and SciPy alone; an op that is NumPy's function of the s
 
 import importlib
 import pkgutil
-import zlib
 from dataclasses import replace
 
 import numpy as np
 
 import framework.ops
 from framework.core.op import first_order_only, table
+from tests.samples.ops.arguments import restart
 
 
 def _modules(package, path):
-    return [importlib.import_module(f"{package}.{m.name}") for m in pkgutil.iter_modules(path)]
+    found = []
+    for module in pkgutil.iter_modules(path):
+        restart(module.name)
+        found.append(importlib.import_module(f"{package}.{module.name}"))
+    return found
 
 
 def _gathered(modules, name):
@@ -70,8 +74,3 @@ def reference(name):
     if function is None:
         raise KeyError(f"the op {name!r} needs a reference in a file of tests/samples/ops")
     return function
-
-
-def generator(name):
-    """Return a random generator that is the same in every run, another one for each op."""
-    return np.random.default_rng(zlib.crc32(name.encode()))

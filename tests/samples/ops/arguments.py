@@ -1,5 +1,6 @@
 """The form of an op's samples, and the arrays they are built from."""
 
+import zlib
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,7 +23,18 @@ class Sample:
     symmetric: bool = False
 
 
-_rng = np.random.default_rng(2024)
+def generator(name):
+    """Return a random generator that is the same in every run, another one for each name."""
+    return np.random.default_rng(zlib.crc32(name.encode()))
+
+
+_rng = generator("samples")
+
+
+def restart(name):
+    """Start the random numbers of a sample file, so that they do not depend on other files."""
+    global _rng
+    _rng = generator(name)
 
 
 def real(*shape, low=-2.0, high=2.0, off=0.15):

@@ -27,8 +27,9 @@ def positive(*shape):
 
 
 def spread(n):
-    """A matrix with real eigenvalues near 1, 2, ... n."""
-    return np.diag(np.arange(1.0, n + 1)) + real(n, n, low=-0.2, high=0.2)
+    """A matrix with the eigenvalues 1, 2, ... n."""
+    vectors = np.eye(n) + real(n, n, low=-0.2, high=0.2) / 2
+    return vectors @ np.diag(np.arange(1.0, n + 1)) @ np.linalg.inv(vectors)
 
 
 def turning():
