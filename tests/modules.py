@@ -122,4 +122,5 @@ TESTED_IN = {
     "training/test_overrides.py": "training/trainer",
     "training/test_profiling.py": "training/profile_report",
     "training/test_wishes.py": "training/usage_warnings",
+    "wrappers/test_estimators.py": "wrappers/*",
 }

@@ -4,6 +4,7 @@ A draw depends on nothing else, such as earlier draws, threads or sizes. `draw` 
 notifies recorders, except for `permutation` and `buffer_slots`.
 """
 
+import contextlib
 import itertools
 import math
 import threading
@@ -110,6 +111,20 @@ def set_seed(seed):
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     _Global.generator = SeedGenerator(int(seed))
     _Global.seeded = {}
+
+
+@contextlib.contextmanager
+def temporary_seed(seed):
+    """Seed the global generator in a `with` block, and restore it after; None changes nothing."""
+    if seed is None:
+        yield
+        return
+    before = _Global.generator, _Global.seeded
+    set_seed(seed)
+    try:
+        yield
+    finally:
+        _Global.generator, _Global.seeded = before
 
 
 def global_generator():

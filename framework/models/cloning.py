@@ -15,6 +15,8 @@ def clone_model(
 ):
     """Return a copy of a functional or Sequential model, with new layers and new weights.
 
+    It is compiled if the model is, with an optimizer of its own.
+
     Args:
         model: a functional or Sequential model.
         input_tensors: KerasTensors that the clone starts at; new inputs if None.
@@ -32,9 +34,9 @@ def clone_model(
     """
     copy = _copier(clone_function, call_function, recursive)
     if isinstance(model, Sequential):
-        return _clone_sequential(model, input_tensors, copy)
+        return _compiled_as(model, _clone_sequential(model, input_tensors, copy))
     if isinstance(model, Functional):
-        return _clone_functional(model, input_tensors, copy, call_function)
+        return _compiled_as(model, _clone_functional(model, input_tensors, copy, call_function))
     raise InvalidArgumentError(
         f"clone_model: expected a functional or Sequential model, got {type(model).__name__}. "
         "Create another instance of a subclassed model by calling its class."
@@ -63,6 +65,12 @@ def _copier(clone_function, call_function, recursive):
         return copies[id(layer)]
 
     return copy
+
+
+def _compiled_as(model, clone):
+    if model.compiled:
+        clone.compile_from_config(model.get_compile_config())
+    return clone
 
 
 def _clone_sequential(model, input_tensors, copy):

@@ -315,6 +315,10 @@ def test_copies_and_clones():
     )
     assert [layer.count_params() for layer in bare.layers] == [8, 6]
     assert [layer.count_params() for layer in clone_model(stack).layers] == [10, 9]
+    assert not clone_model(stack).compiled
+    stack.compile("adam", "mse")
+    assert clone_model(stack).optimizer is not stack.optimizer
+    assert (clone_model(stack).loss, clone_model(stack).optimizer.name) == ("mse", "adam")
     with pytest.raises(InvalidArgumentError, match="expected a functional or Sequential"):
         clone_model(type("Mine", (Model,), {})())
 

@@ -1,0 +1,3 @@
+from framework.wrappers.classifier import SKLearnClassifier as SKLearnClassifier
+from framework.wrappers.regressor import SKLearnRegressor as SKLearnRegressor
+from framework.wrappers.transformer import SKLearnTransformer as SKLearnTransformer
