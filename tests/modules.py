@@ -56,6 +56,7 @@ TESTED_IN = {
     "functions/test_windows.py": "functions/convolution functions/pooling",
     "functions/test_wrappers.py": "core/argument_types core/axes",
     "keras/test_ops.py": "keras/ops/* keras/functions/*",
+    "keras/ops/test_image_resizing.py": "kernels/resampling",
     "keras/test_trees.py": "keras/functions/trees",
     "kernels/fast/test_entry_point.py": "kernels/fast/tasks",
     "kernels/fast/test_micro.py": "kernels/fast/target kernels/fast/tiles",
@@ -83,7 +84,7 @@ TESTED_IN = {
         layers/weights""",
     "layers/test_convolution.py": """
         layers/convolution_base layers/depthwise layers/padding layers/transposed
-        layers/upsampling kernels/resizing""",
+        layers/upsampling""",
     "layers/test_core.py": "layers/merging layers/reshaping",
     "layers/test_every_layer.py": "layers/*",
     "layers/test_lookup.py": "layers/categorical layers/hashing layers/text",

@@ -2,12 +2,9 @@
 
 from typing import Annotated, Any
 
-import numpy as np
-
 from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import one_of
 from framework.core.errors import InvalidArgumentError
-from framework.kernels.resizing import METHODS, weights
 from framework.layers.base import Layer
 from framework.layers.convolution_base import (
     DataFormat,
@@ -18,8 +15,8 @@ from framework.layers.convolution_base import (
     with_spatial,
 )
 from framework.layers.input_spec import InputSpec
-from framework.ops.contraction import matmul
-from framework.ops.movement import broadcast_to, reshape, transpose
+from framework.ops.movement import broadcast_to, reshape
+from framework.ops.resampling import resized
 
 
 def _repeated(x, axis, n):
@@ -88,7 +85,9 @@ class UpSampling2D(_UpSampling, rank=2):
 
     size: object = (2, 2)
     data_format: DataFormat = None
-    interpolation: Annotated[str, one_of("nearest", *METHODS)] = "nearest"
+    interpolation: Annotated[
+        str, one_of("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5")
+    ] = "nearest"
 
     def call(self, inputs: TensorLike) -> Any:
         if self.interpolation == "nearest":
@@ -99,13 +98,8 @@ class UpSampling2D(_UpSampling, rank=2):
                 f"floating inputs, got {inputs.dtype}; cast them, or use 'nearest'."
             )
         x = last(inputs, self.data_format)
-        rows, columns = (
-            weights(n, m, self.interpolation).astype(inputs.dtype.np)
-            for n, m in zip(x.shape[1:3], self._framework.sizes, strict=True)
-        )
-        x = matmul(np.ascontiguousarray(columns), x)  # resize the width, then the height
-        x = matmul(np.ascontiguousarray(rows), transpose(x, perm=(0, 2, 1, 3)))
-        return restored(transpose(x, perm=(0, 2, 1, 3)), self.data_format)
+        sizes = [n * m for n, m in zip(x.shape[1:3], self._framework.sizes, strict=True)]
+        return restored(resized(x, sizes, (1, 2), self.interpolation), self.data_format)
 
 
 class UpSampling3D(_UpSampling, rank=3):

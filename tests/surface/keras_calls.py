@@ -126,5 +126,9 @@ CALLS = {
     """), ((X,), {})),
     **dict.fromkeys(words("nanquantile nanpercentile"), ((X, 0.5), {})),
     "rearrange": ((C, "a b c -> (c a) b"), {}),
+    "image.resize": ((IMAGES, (4, 9), "bicubic"), {}),
+    "image.crop_images": ((IMAGES, 1, 2, 3, 1), {}),
+    "image.pad_images": ((IMAGES, 1, 2, 3, 1), {}),
+    "image.affine_transform": ((IMAGES, np.float32([1, 0.2, 0.5, -0.1, 0.9, 1.5, 0, 0])), {}),
     "view_as_real": ((np.complex64([[1 + 2j, 3], [4, 5j]]),), {}),
 }  # fmt: skip

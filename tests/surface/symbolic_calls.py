@@ -17,13 +17,14 @@ TENSORS = set(words("""
     images indices input input_ input_tensor inputs kernel key labels lengths logits mask matrix
     mean mean_ss offset operands output params partitions pointwise_filter pointwise_kernel
     predictions query real rhs scale segment_ids sequences signal signals sorted_sequence t t_list
-    target targets tensor updates value values var variable variance variance_ss weights x x1 x2 xs
-    y y_pred y_true
+    target targets tensor transform updates value values var variable variance variance_ss weights
+    x x1 x2 xs y y_pred y_true
 """))  # fmt: skip
 """Parameters that take tensors: their arrays become inputs of a model."""
 
 WEIGHTS = set(words("""
     depthwise_filter depthwise_kernel filter filters kernel pointwise_filter pointwise_kernel
+    transform
 """))  # fmt: skip
 """Tensors among these whose sizes are known in every program."""
 

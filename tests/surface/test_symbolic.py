@@ -82,11 +82,12 @@ def of_tensorflow():
 
 
 def of_keras():
-    for home, prefix in ((keras.ops, ""), (keras.random, "random.")):
-        for name in dir(home):
-            f = getattr(home, name)
+    homes = {"keras.ops.": "", "keras.ops.image.": "image.", "keras.random.": "random."}
+    for home, prefix in homes.items():
+        for name in dir(held(home[:-1])):
+            f = held(home + name)
             if callable(f) and not name.startswith("_") and not isinstance(f, type):
-                yield ("keras.ops." if not prefix else "keras.") + prefix + name, f, prefix + name
+                yield home + name, f, prefix + name
 
 
 FUNCTIONS = [

@@ -2,7 +2,7 @@ from framework.keras.ops.linalg import *
 from framework.keras.ops.nn import *
 from framework.keras.ops.numpy import *
 from framework.autodiff.custom_gradients import custom_gradient as custom_gradient
-from framework.keras.ops import linalg as linalg, nn as nn, numpy as numpy
+from framework.keras.ops import image as image, linalg as linalg, nn as nn, numpy as numpy
 from framework.keras.ops.arrays import (
     convert_to_numpy as convert_to_numpy, convert_to_tensor as convert_to_tensor, dtype as dtype,
     is_tensor as is_tensor, shape as shape, slice as slice, stop_gradient as stop_gradient,

@@ -1,0 +1,5 @@
+"""keras.ops.image: functions of images; colours, sizes, transforms, filters, patches."""
+
+from framework.core.lazy import attach_stub
+
+__getattr__, __dir__ = attach_stub(__name__)

@@ -1,0 +1,221 @@
+"""keras.ops.image: images in another size; resized, cropped, padded.
+
+>>> from framework import keras
+>>> keras.ops.image.resize(np.arange(8.0).reshape(1, 2, 4, 1), (1, 2)).numpy().ravel()
+array([2.5, 4.5])
+"""
+
+from typing import Any
+
+import numpy as np
+
+from framework.core.argument_types import TensorLike
+from framework.core.errors import InvalidArgumentError
+from framework.core.operations import operation
+from framework.core.tensor import Tensor
+from framework.keras.ops.argument_conversion import floating
+from framework.keras.ops.image_layout import ImageLayout, images_of, is_first, one_of
+from framework.ops import elementwise as _e
+from framework.ops import movement as _m
+from framework.ops.casting import like, saturate_cast, widened
+from framework.ops.reduction import np_dtype
+from framework.ops.resampling import resized
+
+_INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic", "area")
+
+
+@operation
+def resize(
+    images: TensorLike, size: Any, interpolation: str = "bilinear", antialias: bool = False,
+    crop_to_aspect_ratio: bool = False, pad_to_aspect_ratio: bool = False,
+    fill_mode: str = "constant", fill_value: Any = 0.0, data_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """Return images in another size.
+
+    Args:
+        images: (batch, height, width, channels), or one image of rank 3.
+        size: the new (height, width).
+        interpolation: "bilinear", "nearest", "bicubic" (Keys, 1981, a = -0.5), "lanczos3",
+            "lanczos5" or "area".
+        antialias: True to average over more pixels where images become smaller; "nearest" and
+            "area" ignore it.
+        crop_to_aspect_ratio: True to cut the centre out of the images first, in the proportions of
+            `size`.
+        pad_to_aspect_ratio: True to pad the images on both sides first.
+        fill_mode: "constant".
+        fill_value: the value of the padding.
+        data_format: "channels_last" or "channels_first".
+
+    Returns:
+        The dtype of `images`; integers are rounded.
+
+    Raises:
+        ValueError: an argument is unknown, or the rank is another.
+
+    Example:
+        >>> from framework import keras
+        >>> keras.ops.image.resize(np.ones((2, 4, 6, 3)), (8, 3)).shape
+        TensorShape([2, 8, 3, 3])
+    """
+    size = _checked(size, interpolation, crop_to_aspect_ratio, pad_to_aspect_ratio, fill_mode)
+    x = images_of(images, "resize")
+    layout = ImageLayout(x, is_first(data_format, "resize"))
+    y = layout.batch(x)
+    if crop_to_aspect_ratio:
+        y = _cut(y, size)
+    elif pad_to_aspect_ratio:
+        y = _framed(y, size, fill_value)
+    if interpolation != "nearest":
+        y = widened(floating(y))
+    y = resized(y, size, (1, 2), interpolation, antialias)
+    if x.dtype.is_integer and interpolation != "nearest":
+        y = saturate_cast(_e.round_(y), x.dtype)
+    return layout.restored(like(y, x))
+
+
+def _checked(size, interpolation, crop, pad, fill_mode):
+    if not isinstance(size, (tuple, list)) or len(size) != 2 or min(map(int, size)) < 1:
+        raise InvalidArgumentError(
+            f"resize: `size` must be two positive ints, (height, width), got {size!r}."
+        )
+    one_of(interpolation, _INTERPOLATIONS, "interpolation", "resize")
+    one_of(fill_mode, ("constant",), "fill_mode", "resize")
+    if crop and pad:
+        raise InvalidArgumentError(
+            "resize: only one of `crop_to_aspect_ratio` and `pad_to_aspect_ratio` can be True."
+        )
+    return tuple(int(n) for n in size)
+
+
+def _in_proportion(x, size):
+    """Return the height that fits the width of `x` in the proportions of `size`, and the width."""
+    height, width = x.shape[1:3]
+    return (
+        int(np.float32(width * size[0]) / np.float32(size[1])),
+        int(np.float32(height * size[1]) / np.float32(size[0])),
+    )
+
+
+def _cut(x, size):
+    index = [slice(None)]
+    for old, fitting in zip(x.shape[1:3], _in_proportion(x, size)):
+        n = max(min(old, fitting), 1)
+        start = (old - n) // 2
+        index.append(slice(start, start + n))
+    return _m.getitem(x, index=tuple(index))
+
+
+def _framed(x, size, fill_value):
+    """Pad both sides by as many pixels, so that an odd one is left out."""
+    margins = [(fitting - n) // 2 for n, fitting in zip(x.shape[1:3], _in_proportion(x, size))]
+    widths = ((0, 0), *((max(m, 0),) * 2 for m in margins), (0, 0))
+    if not any(map(any, widths)):
+        return x
+    inner = np.pad(np.ones((1, *x.shape[1:3], 1), bool), widths)
+    return _e.select(inner, _m.pad(x, widths=widths), np.asarray(fill_value).astype(np_dtype(x)))
+
+
+def _margins(before, after, old, new, what, sides):
+    """Return the pixels added or removed on both sides of an axis from two of three numbers.
+
+    Args:
+        before, after, new: the numbers, one of them None.
+        old: the size of the images.
+        what: the function's name, which says whether it pads or crops.
+        sides: the names of the three arguments.
+    """
+    given = dict(zip(sides, (before, after, new), strict=True))
+    told = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    if list(given.values()).count(None) != 1:
+        names = ", ".join(f"`{name}`" for name in sides)
+        raise InvalidArgumentError(f"{what}: expected exactly two of {names}, got {told}.")
+    negative = next((k for k, n in given.items() if n is not None and int(n) < 0), None)
+    if negative:
+        raise InvalidArgumentError(
+            f"{what}: `{negative}` must not be negative, got {given[negative]!r}."
+        )
+    total = None if new is None else int(new) - old if what == "pad_images" else old - int(new)
+    before = total - int(after) if before is None else int(before)
+    after = total - before if after is None else int(after)
+    if min(before, after) < 0 or (what == "crop_images" and before + after > old):
+        raise InvalidArgumentError(
+            f"{what}: {told} do not fit images with {old} pixels along this axis."
+        )
+    return before, after
+
+
+@operation
+def pad_images(
+    images: TensorLike, top_padding: Any = None, left_padding: Any = None,
+    bottom_padding: Any = None, right_padding: Any = None, target_height: Any = None,
+    target_width: Any = None, data_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """Add zeros around images; two of three arguments determine each axis.
+
+    Args:
+        images: (batch, height, width, channels), or one image of rank 3.
+        top_padding, bottom_padding, target_height: the rows above, those below, the new height.
+        left_padding, right_padding, target_width: the same for columns.
+        data_format: "channels_last" or "channels_first".
+
+    Raises:
+        ValueError: the numbers are negative or do not fit.
+
+    Example:
+        >>> from framework import keras
+        >>> keras.ops.image.pad_images(np.ones((2, 3, 1)), 1, 2, 0, target_width=9).shape
+        TensorShape([3, 9, 1])
+    """
+    sizes = (top_padding, bottom_padding, target_height, left_padding, right_padding, target_width)
+    x, axes, margins = _along_axes("pad_images", images, data_format, sizes, "padding")
+    widths = [(0, 0)] * x.ndim
+    for axis, margin in zip(axes, margins):
+        widths[axis] = margin
+    return _m.pad(x, widths=tuple(widths))
+
+
+@operation
+def crop_images(
+    images: TensorLike, top_cropping: Any = None, left_cropping: Any = None,
+    bottom_cropping: Any = None, right_cropping: Any = None, target_height: Any = None,
+    target_width: Any = None, data_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """Cut rows and columns off images; two of three arguments determine each axis.
+
+    Args:
+        images: (batch, height, width, channels), or one image of rank 3.
+        top_cropping, bottom_cropping, target_height: the rows above, those below, the new height.
+        left_cropping, right_cropping, target_width: the same for columns.
+        data_format: "channels_last" or "channels_first".
+
+    Raises:
+        ValueError: the numbers are negative or do not fit.
+
+    Example:
+        >>> from framework import keras
+        >>> keras.ops.image.crop_images(np.ones((4, 6, 1)), 1, 2, 0, target_width=3).shape
+        TensorShape([3, 3, 1])
+    """
+    sizes = (
+        top_cropping, bottom_cropping, target_height, left_cropping, right_cropping, target_width
+    )  # fmt: skip
+    x, axes, margins = _along_axes("crop_images", images, data_format, sizes, "cropping")
+    index = [slice(None)] * x.ndim
+    for axis, (before, after) in zip(axes, margins):
+        index[axis] = slice(before, x.shape[axis] - after)
+    return _m.getitem(x, index=tuple(index))
+
+
+def _along_axes(what, images, data_format, sizes, word):
+    """Return the tensor, its spatial axes and the pixels before and after along each."""
+    x = images_of(images, what)
+    last = x.ndim - 1 if is_first(data_format, what) else x.ndim - 2
+    axes = (last - 1, last)
+    names = (f"top_{word}", f"bottom_{word}", "target_height"), (
+        f"left_{word}", f"right_{word}", "target_width",
+    )  # fmt: skip
+    margins = [
+        _margins(before, after, x.shape[axis], new, what, sides)
+        for axis, (before, after, new), sides in zip(axes, (sizes[:3], sizes[3:]), names)
+    ]
+    return x, axes, margins

@@ -1,0 +1,56 @@
+"""Weighted sums of an array's slices along one axis: what resizing does to each axis of an image.
+
+A resampling is a pair (rows, weights) of arrays of shape (taps, size): the new slice i is the sum
+over k of weights[k, i] times the old slice rows[k, i]. `weights` is None for one tap of weight 1.
+"""
+
+import numpy as np
+
+from framework.core.numpy_warnings import no_warnings
+
+MOST_TAPS = 4
+"""With more taps one matrix product is faster than their sum."""
+
+
+@no_warnings
+def resampled(x, axis, rows, weights):
+    """Return the weighted sums of the slices of `x` along `axis`, in the dtype of `x`."""
+    if weights is None:
+        return np.take(x, rows[0], axis)
+    if len(rows) > MOST_TAPS and x.dtype in (np.float32, np.float64):
+        return _product(x, axis, matrix(rows, weights, x.shape[axis]).astype(x.dtype))
+    shape = (-1, *(1,) * (x.ndim - 1 - axis))
+    total = None
+    for taken, weight in zip(rows, weights.astype(x.dtype)):
+        part = np.take(x, taken, axis)
+        part *= weight.reshape(shape)
+        total = part if total is None else np.add(total, part, out=total)
+    return total
+
+
+def matrix(rows, weights, n):
+    """Return a resampling of `n` slices as a matrix of shape (size, n)."""
+    dense = np.zeros((rows.shape[1], n))
+    np.add.at(dense, (np.arange(rows.shape[1]), rows), 1 if weights is None else weights)
+    return dense
+
+
+def _product(x, axis, dense):
+    if axis == x.ndim - 2 and x.shape[-1] < 16:  # few channels: products with the axis last
+        return np.ascontiguousarray((x.swapaxes(-1, -2) @ dense.T).swapaxes(-1, -2))
+    after = x.shape[axis + 1 :]
+    flat = np.matmul(dense, x.reshape(*x.shape[: axis + 1], int(np.prod(after))))
+    return flat.reshape(*x.shape[:axis], len(dense), *after)
+
+
+def transposed(rows, weights, n):
+    """Return the resampling with the transposed matrix, which has `n` new slices."""
+    taps, size = rows.shape
+    order = np.argsort(rows, axis=None, kind="stable")
+    new = rows.ravel()[order]
+    rank = np.arange(taps * size) - np.searchsorted(new, new)
+    back = np.zeros((max(rank.max(initial=-1) + 1, 1), n), int)
+    factors = np.zeros(back.shape)
+    back[rank, new] = np.tile(np.arange(size), taps)[order]
+    factors[rank, new] = 1 if weights is None else weights.ravel()[order]
+    return back, factors

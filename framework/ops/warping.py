@@ -1,0 +1,211 @@
+"""Images read at positions between their pixels: projective transforms and mapped coordinates.
+
+A position is one tensor of coordinates per axis. A boundary mode says which pixel stands at a
+position beyond the image: `fold` maps coordinates, as TensorFlow's projective transform does, and
+`fold_index` the whole numbers around them, as Keras's `map_coordinates` does.
+"""
+
+import functools
+import itertools
+import operator
+
+import numpy as np
+
+from framework.core.cast import cast
+from framework.ops.casting import like
+from framework.ops.elementwise import (
+    absolute,
+    ceil,
+    clip,
+    divide,
+    equal,
+    floor,
+    floor_mod,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    masked,
+    maximum,
+    minimum,
+    round_,
+    select,
+)  # fmt: skip
+from framework.ops.linalg import solve
+from framework.ops.movement import gather, getitem, reshape, stack
+from framework.ops.reduction import np_dtype
+
+# ---- boundaries ----------------------------------------------------------------------------------
+
+
+def _reflected(x, n):
+    """Return coordinates reflected at the edges of the image: d c b a | a b c d | d c b a."""
+    inside = floor_mod(x, 2 * n)
+    return select(greater_equal(inside, n), (2 * n - 1) - inside, inside)
+
+
+def _wrapped(x, n):
+    """Return coordinates of the repeated image: a b c d | a b c d | a b c d."""
+    below = x + n * ceil(divide(-x, float(n)))
+    above = x - n * ceil(divide(x - (n - 1), float(n)))
+    return select(less(x, 0), below, select(greater(x, n - 1), above, x))
+
+
+def _mirrored_index(x, n):
+    """Return positions mirrored at the centres of the outer pixels: d c b | a b c d | c b a."""
+    if n == 1:
+        return x * 0
+    return absolute(floor_mod(x + (n - 1), 2 * (n - 1)) - (n - 1))
+
+
+def _reflected_index(x, n):
+    inside = floor_mod(x, 2 * n)
+    return minimum(inside, (2 * n - 1) - inside)
+
+
+_FOLDS = {"nearest": lambda x, n: x, "reflect": _reflected, "wrap": _wrapped}
+FOLDS = ("constant", *_FOLDS)
+"""The modes of `fold`; "constant" keeps coordinates beyond the image."""
+
+_INDEX_FOLDS = {
+    "nearest": lambda x, n: x, "reflect": _reflected_index, "mirror": _mirrored_index,
+    "wrap": floor_mod,
+}  # fmt: skip
+INDEX_FOLDS = ("constant", *_INDEX_FOLDS)
+"""The modes of `sampled`."""
+
+
+def fold(x, n, mode):
+    """Return coordinates along an axis of `n` pixels, moved inside it unless mode="constant"."""
+    return x if mode == "constant" else clip(_FOLDS[mode](x, n), 0.0, float(n - 1))
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def _away_from_zero(x):
+    return select(less(x, 0), ceil(x - 0.5), floor(x + 0.5))
+
+
+ROUNDINGS = {"even": round_, "away": _away_from_zero}
+"""How the nearest pixel of a position halfway between two is chosen: TensorFlow has both."""
+
+
+def sampled(x, coordinates, *, order, mode, fill, rounding="even", lost=None):
+    """Return the pixels of `x` at the coordinates, interpolated between neighbours.
+
+    Args:
+        x: (batch, *sizes, channels).
+        coordinates: for each of the sizes a floating tensor of shape (batch, *places).
+        order: 0 for the nearest pixel, 1 for linear interpolation.
+        mode: one of INDEX_FOLDS.
+        fill: the value beyond the image with mode="constant", a number.
+        rounding: one of ROUNDINGS, for order 0.
+        lost: booleans (batch, *places): where every neighbour counts as beyond the image.
+
+    Returns:
+        (batch, *places, channels), in the coordinates' dtype.
+    """
+    batch, *sizes, channels = x.shape
+    flat = reshape(x, shape=(-1, channels))
+    corners = [_neighbours(c, n, order, mode, rounding) for c, n in zip(coordinates, sizes)]
+    places = len(coordinates[0].shape) - 1
+    first = np.arange(batch).reshape(-1, *(1,) * places)
+    results = []
+    for corner in itertools.product(*corners):
+        index, valid, weight = first, [], []
+        for (position, inside, share), n in zip(corner, sizes):
+            index = index * n + position
+            valid += [] if inside is None else [inside]
+            weight += [] if share is None else [share]
+        pixels = gather(flat, index, axis=0)
+        pixels = cast(pixels, dtype=np_dtype(coordinates[0]))
+        valid += [] if lost is None else [logical_not(lost)]
+        if valid:
+            pixels = select(_column(functools.reduce(logical_and, valid)), pixels, fill)
+        results.append(
+            pixels * _column(functools.reduce(operator.mul, weight)) if weight else pixels
+        )
+    return functools.reduce(operator.add, results)
+
+
+def _column(x):
+    return reshape(x, shape=(*x.shape, 1))
+
+
+def _neighbours(x, n, order, mode, rounding):
+    """Return (position, inside, weight) of each pixel around the coordinates along one axis."""
+    if order == 0:
+        return [(*_placed(ROUNDINGS[rounding](x), n, mode), None)]
+    lower = floor(x)
+    share = x - lower
+    return [(*_placed(lower, n, mode), 1 - share), (*_placed(lower + 1, n, mode), share)]
+
+
+def _placed(x, n, mode):
+    """Return positions as integers from 0 to n - 1, and where they are inside (None: all)."""
+    if mode != "constant":
+        x = _INDEX_FOLDS[mode](x, n)
+    inside = logical_and(greater_equal(x, 0), less_equal(x, n - 1))
+    if mode == "nearest":
+        return _integers(minimum(maximum(masked(x, equal(x, x)), 0.0), n - 1.0)), None
+    return _integers(masked(x, inside)), inside if mode == "constant" else None
+
+
+def _integers(x):
+    return cast(x, dtype=np.dtype(np.int64))
+
+
+# ---- projective transforms -----------------------------------------------------------------------
+
+
+def projected(x, transforms, *, size, order, mode, fill):
+    """Return images whose pixel (x, y) is the old one at ((ax + by + c) / k, (dx + ey + f) / k).
+
+    Args:
+        x: (batch, height, width, channels).
+        transforms: float32 (batch or 1, 8), rows (a, b, c, d, e, f, g, h); k = gx + hy + 1.
+        size: the (height, width) of the result.
+        order: 0 for the nearest pixel, 1 for bilinear interpolation.
+        mode: one of FOLDS.
+        fill: the value beyond the image with mode="constant", and where k is 0.
+    """
+    columns = np.arange(size[1], dtype=np.float32)
+    rows = np.arange(size[0], dtype=np.float32)[:, None]
+
+    def part(i):
+        return reshape(getitem(transforms, index=(slice(None), i)), shape=(-1, 1, 1))
+
+    k = part(6) * columns + part(7) * rows + 1
+    lost = equal(k, 0.0)
+    k = select(lost, np.float32(1), k)
+    across = divide(part(0) * columns + part(1) * rows + part(2), k)
+    down = divide(part(3) * columns + part(4) * rows + part(5), k)
+    height, width = x.shape[1:3]
+    coordinates = [fold(down, height, mode), fold(across, width, mode)]
+    y = sampled(
+        x, coordinates, order=order, mode="constant", fill=fill, rounding="away", lost=lost
+    )  # fmt: skip
+    return like(y, x)
+
+
+def homography(start, end):
+    """Return the transforms, as those of `projected`, that map the points `end` to `start`.
+
+    Args:
+        start, end: (batch, 4, 2), four points (x, y).
+    """
+    rows, values = [], []
+    for i in range(4):
+        x, y = (getitem(end, index=(slice(None), i, k)) for k in (0, 1))
+        one, zero = x * 0 + 1, x * 0
+        for k in (0, 1):
+            target = getitem(start, index=(slice(None), i, k))
+            straight, empty = (x, y, one), (zero,) * 3
+            halves = (*straight, *empty) if k == 0 else (*empty, *straight)
+            rows.append(stack(*halves, -target * x, -target * y, axis=1))
+            values.append(target)
+    solution = solve(stack(*rows, axis=1), _column(stack(*values, axis=1)))
+    return reshape(solution, shape=(-1, 8))
