@@ -74,6 +74,7 @@ TESTED_IN = {
     "kernels/test_rows.py": "kernels/gelu kernels/kernel_task kernels/fast/rows",
     "kernels/test_scatter.py": "kernels/fast/scatter",
     "kernels/test_tier.py": "kernels/fast/trial",
+    "layers/test_operation.py": "core/stateless models/state_tree",
     "layers/test_attention.py": """
         layers/einsum_dense layers/embedding layers/grouped_query layers/heads layers/lora
         layers/multi_head""",

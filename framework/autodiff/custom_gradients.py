@@ -321,6 +321,11 @@ def recompute_grad(f: Any) -> Any:
     Args:
         f: a function of tensors, variables and other values that returns any nest of tensors.
     """
+    return recomputed_by(f, f)
+
+
+def recomputed_by(f: Any, again: Any) -> Any:
+    """Return `f` with its inner values recomputed by calling `again` in the backward pass."""
 
     def recomputing(*args, **kwargs):
         with _TapesPaused():
@@ -339,8 +344,8 @@ def recompute_grad(f: Any) -> Any:
                 sources = [*inner, *variables]
                 asked = [s for s, n in zip(sources, needed) if n and _has_gradient(s)]
                 tape.watch(asked)
-                again = f(*nest.pack_sequence_as(args, inner), **kwargs)
-            grads = tape.gradient(again, asked, list(dys), unconnected_gradients="zero")
+                outputs = again(*nest.pack_sequence_as(args, inner), **kwargs)
+            grads = tape.gradient(outputs, asked, list(dys), unconnected_gradients="zero")
             by_id = dict(zip(map(id, asked), grads, strict=True))
             ordered = [by_id.get(id(source)) for source in sources]
             of_inputs, of_variables = ordered[: len(given)], ordered[len(given) :]

@@ -17,6 +17,17 @@ def auto_name(class_name):
     return f"{prefix}_{number}" if number else prefix
 
 
+def get_uid(prefix: str = "") -> int:
+    """Return the next number of a prefix: 1, 2, ...; automatic names continue after it.
+
+    >>> get_uid("own_prefix"), get_uid("own_prefix"), auto_name("OwnPrefix")
+    (1, 2, 'own_prefix_3')
+    """
+    number = max(_given.get(prefix, 1), 1)
+    _given[prefix] = number + 1
+    return number
+
+
 def forget_names():
     """Restart all numbers, as `clear_session` does."""
     _given.clear()

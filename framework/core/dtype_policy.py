@@ -1,9 +1,11 @@
 """DTypePolicy: the dtype a layer computes in and the dtype its weights have."""
 
-from fnmatch import fnmatchcase
+import re
+from importlib import import_module
 from typing import Annotated, Any
 
 from framework.core import dtypes
+from framework.core.configs import serialize_value
 from framework.core.configurable import Configurable, Resolved
 from framework.core.errors import DTypeError, InvalidArgumentError
 
@@ -44,6 +46,16 @@ class DTypePolicy(Configurable):
     def quantization_mode(self):
         return None
 
+    def convert_input(self, x: Any, autocast: bool, dtype: Any) -> Any:
+        """Return an array-like input as a tensor, cast to `dtype` if it is floating and `autocast`.
+
+        >>> DTypePolicy().convert_input([1.0], True, "float16")  # a list is no array
+        [1.0]
+        """
+        return import_module("framework.layers.calls").as_input(
+            x, dtypes.as_dtype(dtype) if autocast else None
+        )
+
     def get_config(self) -> dict[str, Any]:
         return {"name": self.name}
 
@@ -81,46 +93,102 @@ def _parsed(name):
 
 
 class DTypePolicyMap(Configurable):
-    """A policy for each layer, by patterns of its path; later rules win.
+    """A policy for each layer, by its path or regular expressions that match the whole path.
 
     Args:
-        default_policy: for layers that no pattern matches; the global policy if None.
-        policy_map: patterns as of `fnmatch` ("encoder/*") and the policies they give.
+        default_policy: for layers that no key matches; the global policy of the time if None.
+        policy_map: a dict from paths and regular expressions ("encoder/.*") to policies.
 
-    >>> policies = DTypePolicyMap("float32", {"*/dense*": "mixed_float16"})
+    Raises:
+        ValueError: a path matches several keys and is none of them, or a key is set twice.
+
+    >>> policies = DTypePolicyMap("float32", {".*/dense.*": "mixed_float16"})
     >>> policies["model/dense_1"].name, policies["model/softmax"].name
     ('mixed_float16', 'float32')
     """
 
     def __init__(self, default_policy: Any = None, policy_map: Any = None):
-        self.default_policy = get(default_policy)
-        self.policy_map = {pattern: get(p) for pattern, p in (policy_map or {}).items()}
+        if isinstance(default_policy, DTypePolicyMap):
+            raise InvalidArgumentError(
+                f"DTypePolicyMap: default_policy cannot be a DTypePolicyMap, got {default_policy}."
+            )
+        self._default = default_policy
+        self._policies = {key: get(policy) for key, policy in (policy_map or {}).items()}
+        get(default_policy)
 
     @property
     def name(self):
         return f"map_{self.default_policy.name}"
 
-    def __getitem__(self, path: Any) -> Any:
-        matching = [p for pattern, p in self.policy_map.items() if fnmatchcase(path, pattern)]
-        return matching[-1] if matching else self.default_policy
+    @property
+    def default_policy(self):
+        """The policy for layers that no key matches."""
+        return get(self._default)
 
-    def __setitem__(self, pattern, policy):
-        self.policy_map[pattern] = get(policy)
+    @property
+    def compute_dtype(self):
+        """The dtype that layers without a key compute in."""
+        return self.default_policy.compute_dtype
+
+    @property
+    def variable_dtype(self):
+        """The dtype of the weights of layers without a key."""
+        return self.default_policy.variable_dtype
+
+    @property
+    def quantization_mode(self):
+        return None
+
+    def convert_input(self, x: Any, autocast: bool, dtype: Any) -> Any:
+        """Return an array-like input as `DTypePolicy.convert_input` does."""
+        return self.default_policy.convert_input(x, autocast, dtype)
+
+    def __getitem__(self, path: Any) -> Any:
+        if path in self._policies:
+            return self._policies[path]
+        matching = [key for key in self._policies if re.fullmatch(key, path)]
+        if len(matching) > 1:
+            raise InvalidArgumentError(
+                f"Path {path!r} matches multiple dtype policy specification keys: {matching}. "
+                "Make each path match one key."
+            )
+        return self._policies[matching[0]] if matching else self.default_policy
+
+    def __setitem__(self, key, policy):
+        if key in self._policies:
+            raise InvalidArgumentError(
+                f"{key} already exist in the DTypePolicyMap with value {self._policies[key]}. "
+                "Delete it first."
+            )
+        self._policies[key] = get(policy)
+
+    def __delitem__(self, key):
+        del self._policies[key]
+
+    def __contains__(self, key):
+        return key in self._policies
 
     def __len__(self):
-        return len(self.policy_map)
+        return len(self._policies)
 
     def __iter__(self):
-        return iter(self.policy_map)
+        return iter(self._policies)
 
     def get_config(self) -> dict[str, Any]:
+        default = self._default
         return {
-            "default_policy": self.default_policy.name,
-            "policy_map": {pattern: p.name for pattern, p in self.policy_map.items()},
+            "default_policy": default.name if isinstance(default, DTypePolicy) else default,
+            "policy_map": {key: serialize(policy) for key, policy in self._policies.items()},
         }
 
+    @classmethod
+    def from_config(cls, config: Any, custom_objects: Any = None) -> Any:
+        """Return the map for a config that `get_config` returned."""
+        return cls(**config)
+
     def __repr__(self):
-        return f"<DTypePolicyMap {self.policy_map}, else {self.default_policy}>"
+        mapping = [(key, policy.name) for key, policy in self._policies.items()]
+        return f"<DTypePolicyMap default_policy={self.default_policy.name}, mapping={mapping}>"
 
 
 class _GlobalPolicy:
@@ -153,7 +221,7 @@ def get(identifier):
 
 def serialize(dtype_policy):
     """Return the config of a policy, for `deserialize`."""
-    return {"class_name": type(dtype_policy).__name__, "config": dtype_policy.get_config()}
+    return serialize_value(dtype_policy)
 
 
 def deserialize(config, custom_objects=None):

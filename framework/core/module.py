@@ -29,7 +29,7 @@ class NameScope(name_scope):
         return "".join(f"{name}/" for name in thread.scope)
 
 
-class _SignatureOfInit:
+class SignatureOfInit:
     """Makes `inspect.signature(cls)` the signature of `__init__`, not of `__new__`."""
 
     def __get__(self, instance, owner):
@@ -62,7 +62,7 @@ class Module(Owning):
         (np.float32(7.0), [np.float32(1.0), np.float32(2.0)])
     """
 
-    __signature__ = _SignatureOfInit()
+    __signature__ = SignatureOfInit()
 
     def __new__(cls, *_args, **_kwargs):
         self = super().__new__(cls)

@@ -23,7 +23,7 @@ from framework.core.tensor import Tensor
 F = TypeVar("F", bound=Callable)
 
 
-class Operation:
+class FunctionOperation:
     """A public function as one operation of a model.
 
     Args:
@@ -56,14 +56,14 @@ class Operation:
 
 def _operation_at(module, name, reads_shapes, always):
     function = getattr(import_module(module), name)
-    made = Operation(getattr(function, "__wrapped__", function), reads_shapes)
+    made = FunctionOperation(getattr(function, "__wrapped__", function), reads_shapes)
     made.always = always
     return made
 
 
 def operation(function: F) -> F:
     """Decorate a function that is one operation if its ops do not accept its KerasTensors."""
-    made = Operation(function)
+    made = FunctionOperation(function)
 
     @functools.wraps(function)
     def call(*args, **kwargs):
@@ -79,7 +79,7 @@ def operation(function: F) -> F:
 
 def always(function: F) -> F:
     """Decorate a function that is one operation for all KerasTensors, such as a random draw."""
-    made = Operation(function)
+    made = FunctionOperation(function)
     made.always = True
 
     @functools.wraps(function)
@@ -114,7 +114,7 @@ def apply(operation, args, kwargs, error=None) -> Any:
     """Return the KerasTensors that `operation(*args, **kwargs)` computes.
 
     Args:
-        operation: an Operation.
+        operation: a FunctionOperation.
         args, kwargs: its arguments, KerasTensors among them.
         error: the error of its ops on KerasTensors, raised if stand-ins fail too.
     """

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from framework.core import dtypes, parallel_run
+from framework.core.auto_names import auto_name
 from framework.core.errors import InvalidArgumentError
 from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor, drawn_as_zeros
@@ -64,15 +65,20 @@ class SeedGenerator:
             raise InvalidArgumentError(
                 f"SeedGenerator: seed must be an int >= 0 or None, got {seed!r}."
             )
-        self.name = name or "seed_generator"
+        self.name = name or auto_name("SeedGenerator")
         self._initial_seed = int(seed)
         state = np.array([int(seed) % 2**32, 0], np.uint32)
         self.state = KerasVariable(
-            state, trainable=False, autocast=False, name=f"{self.name}_state"
+            state, trainable=False, autocast=False, name="seed_generator_state"
         )
+        self.state.path = "/".join([*thread.scope, self.name, "seed_generator_state"])
 
     def advance(self):
         """Return (seed, number) of the next draw and advance the counter."""
+        if thread.stateless is not None:
+            seed, number = self.state.read().array.tolist()
+            self.state.assign(np.array([seed, number + 1], np.uint32))
+            return seed, number
         with _turn:
             seed, number = self.state.array.tolist()
             self.state._array = np.array([seed, number + 1], np.uint32)
@@ -109,7 +115,7 @@ def set_seed(seed):
     """Seed the global generator: initializers, shuffles and draws without a seed follow from it."""
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
-    _Global.generator = SeedGenerator(int(seed))
+    _Global.generator = SeedGenerator(int(seed), "global_seed_generator")
     _Global.seeded = {}
 
 
@@ -143,7 +149,7 @@ def seeded(seed):
     if found is None:
         base = 0 if _Global.generator is None else _Global.generator._initial_seed
         mixed = np.random.SeedSequence([base, int(seed)]).generate_state(1)[0]
-        found = _Global.seeded[seed] = SeedGenerator(int(mixed))
+        found = _Global.seeded[seed] = SeedGenerator(int(mixed), f"seed_generator_{seed}")
     return found
 
 

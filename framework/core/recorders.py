@@ -67,6 +67,8 @@ class _Thread(threading.local):
         self.symbolic = None  # name of the layer or op that is called with KerasTensors, or None
         self.function = None  # the `tf.function` of the innermost open call
         self.call = None  # the innermost open layer call: (layer, training, outer call)
+        self.stateless = None  # the innermost open `StatelessScope`, or None
+        self.remat = None  # the innermost open `RematScope`, or None
         self.missing = None  # a `MissingGradients`: the last sources that got no gradient
         self.numerics = None  # the open `debugging.numerics` context, or None
         self.working = False  # whether a compiled training step is calling its Python function

@@ -4,6 +4,9 @@ A symbolic call runs the same Python code on KerasTensors. It changes no state:
 assignments, draws and losses are discarded, and reading a value raises an error.
 """
 
+from importlib import import_module
+from typing import Any
+
 import numpy as np
 
 from framework.core import dtypes
@@ -51,8 +54,24 @@ class KerasTensor(Operand):
     def ragged(self):
         return False
 
+    @property
+    def ragged_rank(self):
+        return None
+
+    @property
+    def row_splits_dtype(self):
+        return None
+
     def get_shape(self):
         return dtypes.Shape(self.shape)
+
+    def reshape(self, newshape: ShapeLike):
+        """Return the KerasTensor of the same elements in the shape `newshape`."""
+        return import_module("framework.functions.movement").reshape(self, newshape)
+
+    def squeeze(self, axis: Any = None):
+        """Return the KerasTensor without axes of size 1: all of them, or `axis`."""
+        return import_module("framework.functions.movement").squeeze(self, axis)
 
     def _refuse(self, *_args, **_kwargs):
         where = f" in the symbolic call of {thread.symbolic!r}" if thread.symbolic else ""

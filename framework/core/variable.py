@@ -43,8 +43,11 @@ class CoreVariable(Operators):
 
     def read(self):
         """Return the value as a new tensor; its gradient reaches the variable."""
+        stack = thread.stack
+        if stack and thread.stateless is not None:
+            return _value_in_scope(self)
         tensor = Tensor(self._array)
-        for recorder in thread.stack:
+        for recorder in stack:
             recorder.variable_read(self, tensor)
         return tensor
 
@@ -132,11 +135,17 @@ class CoreVariable(Operators):
 
     def hold(self, array: Any) -> None:
         """Replace the buffer by `array`, of equal shape and dtype; internal: no copy, no check."""
+        if thread.stateless is not None:
+            thread.stateless.add_update((self, Tensor(np.asarray(array))))
+            return
         for recorder in thread.stack:
             recorder.variable_assigned(self, Tensor(array))
         self._array = array if type(array) is np.ndarray else np.asarray(array)
 
     def _hold(self, tensor):
+        if thread.stateless is not None:
+            thread.stateless.add_update((self, tensor))
+            return
         for recorder in thread.stack:
             recorder.variable_assigned(self, tensor)
         self._array = tensor.array
@@ -221,6 +230,16 @@ class CoreVariable(Operators):
 
     def __reduce_ex__(self, protocol):
         return _restore, (type(self), self._array, self.trainable, self.__dict__)
+
+
+def _value_in_scope(variable):
+    """Return the variable's value in the open `StatelessScope`; its own if it has none there."""
+    tensor = thread.stateless.get_current_value(variable)
+    if tensor is None:
+        tensor = Tensor(variable._array)
+        for recorder in thread.stack:
+            recorder.variable_read(variable, tensor)
+    return tensor
 
 
 def _restore(kind, array, trainable, attributes):
@@ -360,12 +379,19 @@ class KerasVariable(CoreVariable):
 
     __slots__ = ()
     _casts = True
+    name, path, aggregation, synchronization = "variable", "variable", "none", "auto"
+    autocast = True
+    overwrite_with_gradient = False
 
     def read(self):
         """Return the value as a new tensor, in the compute dtype of the layer that is called."""
-        tensor = Tensor(self._array)
-        for recorder in thread.stack:
-            recorder.variable_read(self, tensor)
+        stack = thread.stack
+        if stack and thread.stateless is not None:
+            tensor = _value_in_scope(self)
+        else:
+            tensor = Tensor(self._array)
+            for recorder in stack:
+                recorder.variable_read(self, tensor)
         if mixed.in_use and self.autocast and thread.call is not None:
             dtype = thread.call[0].compute_dtype
             if self._array.dtype != dtype.np and self._array.dtype.kind == "f":
@@ -428,6 +454,11 @@ class KerasVariable(CoreVariable):
     @property
     def value(self):
         return self.read()
+
+    @property
+    def handle(self):
+        """A hashable handle of the variable, equal only to its own."""
+        return self.ref()
 
     def __repr__(self):
         return (

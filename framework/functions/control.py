@@ -15,7 +15,7 @@ from framework.core.errors import (
     ShapeError,
     SymbolicValueError,
 )  # fmt: skip
-from framework.core.operations import Operation, operation
+from framework.core.operations import FunctionOperation, operation
 from framework.core.recorders import pause_all, thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
@@ -45,7 +45,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     try:
         chosen = bool(pred)
     except SymbolicValueError:
-        return _like_both(true_fn(), false_fn(), Operation(_chosen), (pred,))
+        return _like_both(true_fn(), false_fn(), FunctionOperation(_chosen), (pred,))
     return true_fn() if chosen else false_fn()
 
 

@@ -17,7 +17,7 @@ from framework.core.errors import (
     SymbolicValueError,
 )
 from framework.core.operand import Operand, WeakNumber
-from framework.core.operations import Operation, apply, operation
+from framework.core.operations import FunctionOperation, apply, operation
 from framework.core.promotion import strict_all
 from framework.core.standins import is_symbolic
 from framework.core.symbolic import KerasTensor
@@ -132,7 +132,7 @@ def ones(
         return apply(_ONES, (shape, dtype), {}, error)
 
 
-_ZEROS, _ONES = Operation(zeros), Operation(ones)
+_ZEROS, _ONES = FunctionOperation(zeros), FunctionOperation(ones)
 
 
 @operation
@@ -159,7 +159,7 @@ def _like(x, dtype, number) -> Any:
     return Tensor(np.full(x.array.shape, number, dtype.np))
 
 
-_LIKE = Operation(_like)
+_LIKE = FunctionOperation(_like)
 
 
 def zeros_like(

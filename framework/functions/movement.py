@@ -10,7 +10,7 @@ from framework.core.axes import all_axes, one_axis
 from framework.core.conversion import tensor
 from framework.core.dtypes import as_dtype
 from framework.core.errors import InvalidArgumentError, ShapeError
-from framework.core.operations import Operation, apply, operation
+from framework.core.operations import FunctionOperation, apply, operation
 from framework.core.promotion import strict_all
 from framework.core.standins import is_symbolic
 from framework.core.tensor import Tensor
@@ -43,7 +43,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
         ) from None
 
 
-_RESHAPE = Operation(reshape)
+_RESHAPE = FunctionOperation(reshape)
 
 
 def transpose(
@@ -106,7 +106,7 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
         raise ShapeError(f"broadcast_to: shape {x.shape} does not broadcast to {shape}.") from None
 
 
-_BROADCAST_TO = Operation(broadcast_to)
+_BROADCAST_TO = FunctionOperation(broadcast_to)
 
 
 @operation
@@ -139,7 +139,10 @@ def size(input: TensorLike, out_type: DTypeLike = None, name: str | None = None)
     return Tensor(np.array(math.prod(sizes), _integer(out_type)))
 
 
-_SHAPE, _SIZE = Operation(shape, reads_shapes=True), Operation(size, reads_shapes=True)
+_SHAPE, _SIZE = (
+    FunctionOperation(shape, reads_shapes=True),
+    FunctionOperation(size, reads_shapes=True),
+)
 
 
 def _sizes_of(x):

@@ -1,5 +1,6 @@
 from framework.autodiff.custom_gradients import recompute_grad
 from framework.core.dtype_policy import DTypePolicy as DTypePolicy
+from framework.core.stateless import StatelessScope as StatelessScope
 from framework.core.symbolic import KerasTensor as KerasTensor
 from framework.core.variable import KerasVariable, name_scope as name_scope
 from framework.initializers import Initializer as Initializer
@@ -14,6 +15,8 @@ from framework.keras import (
 from framework.layers.base import Layer as Layer
 from framework.layers.core import Input as Input
 from framework.layers.input_spec import InputSpec as InputSpec
+from framework.layers.operation import Operation as Operation
+from framework.layers.rematerialization import RematScope as RematScope
 from framework.losses import Loss as Loss
 from framework.metrics import Metric as Metric
 from framework.models.model import Model as Model
@@ -22,6 +25,7 @@ from framework.optimizers import Optimizer as Optimizer
 from framework.regularizers import Regularizer as Regularizer
 
 Variable = KerasVariable
+FloatDTypePolicy = DTypePolicy
 remat = recompute_grad
 
 __version__: str

@@ -1,3 +1,4 @@
+from framework.core.auto_names import get_uid as get_uid
 from framework.core.dtypes import (
     epsilon as epsilon, floatx as floatx, result_type as result_type, set_epsilon as set_epsilon,
     set_floatx as set_floatx,

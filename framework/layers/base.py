@@ -24,7 +24,7 @@ from framework.core.stored import load_variables, store_variables
 from framework.core.symbolic import calling
 from framework.core.tensor import Tensor, masks
 from framework.core.variable import CoreVariable, KerasVariable
-from framework.layers import calls, symbolic_calls
+from framework.layers import calls, rematerialization, stateless_calls, symbolic_calls
 from framework.layers.arguments import checked_name, checked_shape, take_input_shape, undisturbed
 from framework.layers.autoconfig import with_init_arguments
 from framework.layers.building import around, making_variables, naming
@@ -99,6 +99,7 @@ class Layer(
     def __new__(cls, *args, **kwargs):
         self = super().__new__(cls)
         own = self.__dict__["_framework"] = cls._framework.record()
+        own.remat = thread.remat
         self.__dict__["built"] = False
         living.add(self)
         if own_init(cls):
@@ -151,6 +152,38 @@ class Layer(
         """Compute the outputs; subclasses override this method."""
         raise NotImplementedError(
             f"Layer {type(self).__name__} does not have a `call()` method implemented."
+        )
+
+    def stateless_call(
+        self, trainable_variables: Any, non_trainable_variables: Any, *args: Any,
+        return_losses: bool = False, **kwargs: Any,
+    ) -> Any:  # fmt: skip
+        """Call the layer with other values of its variables, which do not change.
+
+        Args:
+            trainable_variables, non_trainable_variables: a value for each of the layer's variables
+                of these names.
+            *args, **kwargs: the arguments of the call.
+            return_losses: whether to return the losses of the call too.
+
+        Returns:
+            (outputs, the new values of `non_trainable_variables`), and the list of the losses.
+
+        Raises:
+            ValueError: the layer is not built, or the number of values is wrong.
+        """
+        return stateless_calls.stateless_call(
+            self, trainable_variables, non_trainable_variables, args, kwargs, return_losses
+        )
+
+    def symbolic_call(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the outputs for these KerasTensors as KerasTensors."""
+        return self.compute_output_spec(*args, **kwargs)
+
+    def rematerialized_call(self, layer_call: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return `layer_call`, recomputing its inner values as the layer's `RematScope` asks."""
+        return rematerialization.rematerialized(
+            self, self._framework.remat, layer_call, args, kwargs
         )
 
     def compute_mask(self, inputs: TensorLike, previous_mask: Any):

@@ -50,7 +50,7 @@ def call(layer, args, kwargs):
         finish_build(layer, dict(zip(["input_shape"], shapes)))
     if symbolic:
         remember(layer, *original, outputs)
-    elif layer.autocast and not _makes_masks(layer):
+    elif layer.autocast and not _makes_masks(layer) and layer._framework.remat is None:
         layer._framework.direct = layer.input_dtype.np if layer._convert_input_args else ANY
     return outputs
 
@@ -118,7 +118,10 @@ def _run(layer, args, kwargs, training, inputs, previous, symbolic):
         if symbolic:
             outputs = detached(layer.compute_output_spec(*args, **kwargs))
         else:
-            outputs = layer.call(*args, **kwargs)
+            compute = layer.call
+            if layer._framework.remat is not None:
+                compute = layer.rematerialized_call(compute, *args, **kwargs)
+            outputs = compute(*args, **kwargs)
             if layer.activity_regularizer is not None:
                 _add_activity_loss(layer, outputs)
         _propagate_masks(layer, inputs, outputs, previous)

@@ -38,6 +38,7 @@ class LayerRecord(Record):
         entered: the number of the layer's last call that no other layer made.
         losses, losses_entry: the added losses, and the number of the outermost call that did it.
         first_call: (args, kwargs, outputs) of the first symbolic call.
+        remat: the `RematScope` in which the layer was created, or None.
         makes_masks: whether outputs may have a mask although inputs have none; the class if None.
         variables_cache: all variables, after the value of the counter `structure` at that time.
     """
@@ -45,7 +46,7 @@ class LayerRecord(Record):
     locked = initialized = building = False
     trainable = True
     dtype_policy = init_arguments = input_shape_arg = build_shapes = path = None
-    direct = first_call = variables_cache = makes_masks = None
+    direct = first_call = variables_cache = makes_masks = remat = None
     entered = losses_entry = 0
 
     def __init__(self):

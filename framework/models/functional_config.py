@@ -5,9 +5,9 @@ from framework.core.configs import deserialize, serialize_value
 from framework.core.errors import LoadError, SaveError
 from framework.core.symbolic import KerasTensor
 from framework.core.variable import CoreVariable
-from framework.layers.base import Layer
 from framework.layers.core import InputLayer
 from framework.layers.nested import as_layer
+from framework.layers.operation import Operation
 from framework.models.graph_ops import LoadedOperation, is_operation, record_of
 
 # ---- to a config ---------------------------------------------------------------------------------
@@ -31,7 +31,7 @@ def graph_config(model):
     layers = []
     for operation in graph.operations:
         calls = [n for n in graph.nodes if operation in (n, n.operation)]
-        if isinstance(operation, Layer):
+        if isinstance(operation, Operation):
             record, arguments = serialize_value(operation), [list(n.args) for n in calls]
         else:
             record, args = record_of(operation)
@@ -70,7 +70,7 @@ def _histories(graph):
     """Return {id of a KerasTensor: (name of the operation, number of the call, output index)}."""
     found, counts = {}, {}
     for node in graph.nodes:
-        operation = node.operation if isinstance(node.operation, Layer) else node
+        operation = node.operation if isinstance(node.operation, Operation) else node
         number = counts.get(id(operation), 0)
         counts[id(operation)] = number + 1
         for index, tensor in node.outputs.items():
@@ -211,7 +211,7 @@ def _operation(record):
     if is_operation(record):
         return LoadedOperation(record)
     layer = as_layer(record)
-    if not isinstance(layer, Layer):
+    if not isinstance(layer, Operation):
         raise LoadError(f"Functional model: expected a layer, got {type(layer).__name__}.")
     return layer
 

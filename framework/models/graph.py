@@ -3,8 +3,8 @@
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
-from framework.layers.base import Layer
 from framework.layers.core import InputLayer
+from framework.layers.operation import Operation
 
 
 class CallNode:
@@ -116,7 +116,7 @@ class FunctionalGraph:
         """Return layers, and nodes of ops, from the inputs to the outputs in Keras's order."""
         ranks, operations = {}, {}
         for node in self.nodes:
-            operation = node.operation if isinstance(node.operation, Layer) else node
+            operation = node.operation if isinstance(node.operation, Operation) else node
             operations[id(operation)] = operation
             old = ranks.get(id(operation), (0, 0))
             ranks[id(operation)] = (min(old[0], -node.depth), self._met[id(node.operation)])
@@ -126,7 +126,7 @@ class FunctionalGraph:
     def _name_ops(self):
         names = {}
         for operation in self.operations:
-            if isinstance(operation, Layer):
+            if isinstance(operation, Operation):
                 if operation.name in names:
                     raise InvalidArgumentError(
                         f'The name "{operation.name}" is used 2 times in the model. All layer '

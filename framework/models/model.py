@@ -173,6 +173,57 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
 
         return to_json(self, **kwargs)
 
+    def export(
+        self, filepath: Any, format: Any = "tf_saved_model", verbose: Any = None,
+        input_signature: Any = None, **kwargs: Any,
+    ) -> None:  # fmt: skip
+        """Raise NotImplementedError: no format for other runtimes is written here.
+
+        `save` writes "NAME.keras", which Keras 3 loads, and whose `export` writes these formats.
+        """
+        raise NotImplementedError(
+            f"export: format={format!r} is not written here. Save the model with "
+            "model.save('NAME.keras'), which keeps layers, weights and optimizer; Keras 3 can load "
+            "that file and export it. The weights alone are written by save_weights: "
+            "'NAME.weights.h5', 'NAME.npz' or 'NAME.safetensors'."
+        )
+
+    # ---- state as values ----
+
+    def get_state_tree(self, value_format: Any = "backend_tensor") -> dict[str, Any]:
+        """Return the variables of the model, its optimizer and its metrics as a tree of values.
+
+        Args:
+            value_format: "backend_tensor" for tensors, "numpy_array" for arrays.
+
+        Returns:
+            A dict with "trainable_variables", "non_trainable_variables", "optimizer_variables" and
+            "metrics_variables"; each is a tree of dicts by the parts of the variables' paths.
+
+        Raises:
+            ValueError: two variables have one path, or `value_format` is unknown.
+
+        Example:
+            >>> from framework import keras
+            >>> model = keras.Sequential([keras.layers.Dense(1, name="d")], name="m")
+            >>> model.build((None, 2))
+            >>> model.get_state_tree()["trainable_variables"]["m"]["d"]["kernel"].shape
+            TensorShape([2, 1])
+        """
+        from framework.models.state_tree import get_state_tree
+
+        return get_state_tree(self, value_format)
+
+    def set_state_tree(self, state_tree: Any) -> None:
+        """Assign the values of a tree that `get_state_tree` returned; missing ones stay.
+
+        Raises:
+            ValueError: a key of the tree is no group of variables.
+        """
+        from framework.models.state_tree import set_state_tree
+
+        set_state_tree(self, state_tree)
+
     # ---- checks and reports ----
 
     def check_gradients(

@@ -7,6 +7,7 @@ from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
 from framework.layers.base import Layer
+from framework.layers.operation import Operation
 from framework.optimizers.asking import group_of, is_ours
 
 
@@ -100,7 +101,7 @@ def _setting(value):
 
 
 def _kind(layer):
-    if isinstance(layer, Layer):
+    if isinstance(layer, Operation):
         return type(layer).__name__
     return "".join(part.capitalize() for part in layer.operation.name.split("_"))
 
@@ -112,7 +113,7 @@ def _count(layer):
 
 
 def _output_shape(layer):
-    if not isinstance(layer, Layer):
+    if not isinstance(layer, Operation):
         outputs = list(layer.outputs.values())
     elif layer._framework.first_call is not None:
         outputs = nest.flatten(layer._framework.first_call[2])

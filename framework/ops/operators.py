@@ -216,10 +216,10 @@ def _is_symbolic(item):
 
 def _item_when_run(tensor, items):
     """Index with KerasTensors: return the result of an operation that the model runs."""
-    from framework.core.operations import Operation, apply
+    from framework.core.operations import FunctionOperation, apply
 
     parts = [("slice", i.start, i.stop, i.step) if isinstance(i, slice) else i for i in items]
-    return apply(Operation(_item_of), (tensor, parts), {})
+    return apply(FunctionOperation(_item_of), (tensor, parts), {})
 
 
 def _item_of(tensor, parts):

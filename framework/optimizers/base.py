@@ -159,6 +159,9 @@ class Optimizer(
 
     def __post_init__(self):
         self.name = self.name or snake_case(type(self).__name__)
+        own = self._framework
+        for variable in (own.iterations, own.learning_rate, own.multiplier, *own.own_variables):
+            variable.path = f"{self.name}/{variable.name}"
         clips = [n for n in ("clipnorm", "clipvalue", "global_clipnorm") if getattr(self, n)]
         if len(clips) > 1:
             raise InvalidArgumentError(

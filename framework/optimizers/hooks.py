@@ -32,6 +32,7 @@ class KerasHooks:
             initializers.get(initializer), shape=tuple(shape), dtype=dtype or dtypes.floatx(),
             trainable=False, name=name,
         )  # fmt: skip
+        variable.path = f"{self.name}/{variable.name}"
         self._framework.own_variables.append(variable)
         return variable
 

@@ -136,7 +136,9 @@ def slot_of(optimizer, variable, name, initial=None):
     if name not in by_name:
         array = (initial or member(optimizer, "initial"))(name, variable.array)
         array = np.array(array, variable.array.dtype)
-        by_name[name] = KerasVariable(array, trainable=False, name=slot_name(variable, name))
+        made = KerasVariable(array, trainable=False, name=slot_name(variable, name))
+        made.path = f"{optimizer.name}/{made.name}"
+        by_name[name] = made
     return by_name[name]
 
 

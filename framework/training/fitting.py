@@ -19,6 +19,7 @@ import numpy as np
 from framework.core.argument_types import TensorLike
 from framework.core.configurable import known_arguments_only
 from framework.core.errors import InvalidArgumentError
+from framework.core.stateless import StatelessScope, values_after
 from framework.data.batches import as_batch, as_batches, as_whole
 from framework.metrics.base import on_tensors
 from framework.training.batch_plans import Plans, as_tensors, pack, unpack
@@ -37,6 +38,7 @@ from framework.training.training_step import (
     evaluate_batch,
     no_loss,
     overrides,
+    own_loss_function,
     require_compiled,
 )
 from framework.training.usage_warnings import check_left_out
@@ -204,6 +206,33 @@ class Fitting:
         if total is None:
             raise no_loss(self)
         return total
+
+    def stateless_compute_loss(
+        self, trainable_variables: Any, non_trainable_variables: Any, metrics_variables: Any,
+        x: TensorLike = None, y: TensorLike = None, y_pred: TensorLike = None,
+        sample_weight: Any = None, training: bool = True,
+    ) -> Any:  # fmt: skip
+        """Return the loss for other values of the variables, which do not change.
+
+        Args:
+            trainable_variables, non_trainable_variables, metrics_variables: a value for each of
+                the model's variables of these names.
+            x, y, y_pred, sample_weight, training: as in `compute_loss`.
+
+        Returns:
+            (the loss, (the trainable, the new non-trainable and the new metrics variables)).
+        """
+        pairs = [
+            *zip(self.trainable_variables, trainable_variables),
+            *zip(self.non_trainable_variables, non_trainable_variables),
+            *zip(self.metrics_variables, metrics_variables),
+        ]
+        with StatelessScope(pairs) as scope:
+            loss = own_loss_function(self, training)(x, y, y_pred, sample_weight)
+        after = (
+            values_after(scope, v) for v in (self.non_trainable_variables, self.metrics_variables)
+        )
+        return loss, (trainable_variables, *after)
 
     def compute_metrics(
         self, x: TensorLike, y: TensorLike, y_pred: TensorLike, sample_weight: Any = None,

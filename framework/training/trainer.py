@@ -53,7 +53,6 @@ class Trainer(Fitting):
     """`compile`, the steps of `fit` on one batch, and `training_step` for hand-written loops."""
 
     optimizer = None
-    loss = None
     history = None
     stop_training = stop_evaluating = stop_predicting = False
     run_eagerly = False
@@ -141,6 +140,10 @@ class Trainer(Fitting):
         ):
             return training and training.loss
         return TrackedLoss(training.loss, training.loss_tracker)
+
+    def loss(self, y: TensorLike, y_pred: TensorLike, sample_weight: Any = None) -> Any:
+        """Return `compute_loss` of a batch; `compile` replaces this method by its argument."""
+        return self.compute_loss(y=y, y_pred=y_pred, sample_weight=sample_weight)
 
     # ---- methods that a user may override, as in Keras ----
 

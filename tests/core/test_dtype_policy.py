@@ -16,12 +16,21 @@ def test_policies():
 
 
 def test_policies_by_pattern():
-    policies = policy.DTypePolicyMap("float32", {"*": "float64", "*/out": "mixed_float16"})
+    policies = policy.DTypePolicyMap("float32", {"model/d.*": "float64", "model/dot": "float16"})
+    policies[".*/out"] = "mixed_float16"
     assert policies["model/dense"].name == "float64"
-    assert policies["model/out"].compute_dtype == "float16"
-    assert policies["model/out"].variable_dtype == "float32"
+    assert policies["model/dot"].name == "float16"  # the exact path comes before patterns
+    assert policies["model/out"].variable_dtype == policies["model"].name == "float32"
+    assert (policies.compute_dtype, policies.variable_dtype) == ("float32", "float32")
     again = policy.get(policy.serialize(policies))
     assert again.get_config() == policies.get_config()
+    with pytest.raises(InvalidArgumentError, match="matches multiple dtype policy"):
+        policies["model/d/out"]
+    with pytest.raises(InvalidArgumentError, match="already exist"):
+        policies["model/dot"] = "float32"
+    del policies[".*/out"]
+    assert ".*/out" not in policies
+    assert len(policies) == 2
 
 
 def test_the_global_policy():

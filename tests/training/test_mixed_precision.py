@@ -96,7 +96,7 @@ def test_activations_take_at_most_six_tenths():
 
 
 def test_a_layer_alone_and_layers_by_pattern():
-    policies = keras.dtype_policies.DTypePolicyMap("float32", {"*hidden*": "mixed_float16"})
+    policies = keras.dtype_policies.DTypePolicyMap("float32", {".*hidden.*": "mixed_float16"})
     model = keras.Sequential(
         [
             keras.layers.Dense(4, name="hidden_1", dtype=policies),
