@@ -112,7 +112,7 @@ TESTED_IN = {
     "test_debugging.py": "training/numerics_check autodiff/debug/nonfinite_values",
     "test_namespaces.py": """
         compat dtypes errors linalg math nest nn random keras/*
-        keras/preprocessing/* core/lazy""",
+        keras/preprocessing/* core/lazy core/left_out""",
     "training/test_accumulation.py": "training/accumulated_plans",
     "training/test_callbacks.py": "training/callbacks/*",
     "training/test_epochs.py": "data/pydataset training/class_weights",

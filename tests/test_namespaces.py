@@ -4,6 +4,7 @@ import ast
 import functools
 import importlib
 import inspect
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import framework as tf
 from framework import keras, losses, metrics
+from framework.core.left_out import entries
 
 PACKAGE = Path(tf.__file__).parent
 STUBS = sorted(PACKAGE.rglob("*.pyi"))
@@ -89,6 +91,39 @@ def test_a_name_that_is_not_there():
     assert not hasattr(tf, "__wrapped__")
 
 
+def test_a_name_that_is_left_out():
+    for full, entry in entries().items():
+        module, name = outermost_missing(full)
+        with pytest.raises(AttributeError) as raised:
+            getattr(module, name)
+        if name != full.rpartition(".")[2]:
+            continue  # the whole namespace is missing
+        home = "Keras" if full.startswith("keras") else "TensorFlow"
+        assert f" is in {home}, not in framework, because {entry.reason}; inst" in str(raised.value)
+        assert "did you mean" not in str(raised.value)
+        assert entry.instead
+    with pytest.raises(AttributeError, match=r"^module 'framework.keras' has no attribute 'distri"
+                       r"bution'; keras\.distribution is in Keras, not in framework, because .*; "
+                       r"instead: tf\.config\.set_threads\(n\)"):  # fmt: skip
+        keras.distribution.DeviceMesh  # noqa: B018
+
+
+def outermost_missing(full):
+    """Return (module, name): where a lookup of a dotted name fails, as `left_out.txt` says."""
+    module, parts = tf, full.split(".")
+    for part in parts if parts[0] == "keras" else parts[1:]:
+        if not hasattr(module, part):
+            return module, part
+        module = getattr(module, part)
+    raise AssertionError(f"{full} exists: remove it from framework/core/left_out.txt")
+
+
+def test_the_page_of_what_is_left_out_is_new():
+    """Else run `python docs/make_coverage.py`."""
+    maker = runpy.run_path(str(PACKAGE.parent / "docs" / "make_coverage.py"))
+    assert maker["PAGE"].read_text("utf-8") == maker["page"]()
+
+
 def run(program):
     result = subprocess.run(
         [sys.executable, "-c", program],
@@ -103,6 +138,7 @@ def run(program):
 def test_unused_packages_are_not_imported():
     """`import framework` loads core and ops; the first use of a name imports its package."""
     loaded = set(run("import sys, framework; print(*sys.modules)"))
+    assert "framework.core.left_out" not in loaded
     packages = {m.split(".")[1] for m in loaded if m.startswith("framework.")}
     assert packages <= {"core", "ops", "kernels"}
     heavy = {"tqdm", "h5py", "asyncio", "unittest", "concurrent.futures", "framework.keras"}

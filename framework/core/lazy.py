@@ -34,10 +34,8 @@ def attach_stub(namespace):
             return __dir__()
         home, own = (None, None) if name.startswith("__") else listed().get(name, (None, None))
         if home is None:
-            hint = "" if name.startswith("_") else suggest(name, listed())
             raise AttributeError(
-                f"module {namespace!r} has no attribute {name!r}"
-                + (hint if hint.startswith("; did you mean") else ""),
+                f"module {namespace!r} has no attribute {name!r}{_hint(namespace, name, listed)}",
                 name=name, obj=sys.modules[namespace],
             )  # fmt: skip
         is_submodule = home == namespace
@@ -57,6 +55,18 @@ def defining_modules(namespace):
     """Return the names of the modules that define the namespace's names, in the stub's order."""
     homes = (home for home, _ in _names(sys.modules[namespace]).values())
     return [home for home in dict.fromkeys(homes) if home not in (None, namespace)]
+
+
+def _hint(namespace, name, listed):
+    """Return what to add to the error: why a name is left out, or which other one was meant."""
+    if name.startswith("_"):
+        return ""
+    from framework.core.left_out import why_left_out  # loaded only if a name is missing
+
+    if reason := why_left_out(namespace, name):
+        return f"; {reason}"
+    hint = suggest(name, listed())
+    return hint if hint.startswith("; did you mean") else ""
 
 
 def _names(module):
