@@ -103,8 +103,12 @@ TESTED_IN = {
     "optimizers/test_every_optimizer.py": "optimizers/*",
     "optimizers/test_options.py": "optimizers/averaging optimizers/hooks optimizers/multi",
     "optimizers/test_schedules.py": "optimizers/rates",
+    "saving/test_checkpoint.py": """
+        core/deferred saving/background saving/checkpoint_manager saving/object_graph
+        saving/states train""",
     "saving/test_configs.py": "core/configs",
     "saving/test_hostile.py": "saving/archive saving/hdf5 saving/limits saving/texts",
+    "saving/test_shards.py": "saving/model_folder",
     "saving/test_weights.py": "saving/named_arrays",
     "saving/test_writing.py": "saving/tree core/stored",
     "surface/test_values.py": "functions/*",

@@ -81,6 +81,14 @@ class MissingModelError(LoadError, FileNotFoundError):
     """A file to load does not exist."""
 
 
+class MissingCheckpointError(MissingModelError, NotFoundError):
+    """A checkpoint to restore does not exist."""
+
+
+class UnmatchedCheckpointError(LoadError, AssertionError):
+    """A checkpoint and the objects that it restores do not have the same variables."""
+
+
 class SaveError(FrameworkError, OSError):
     """A file cannot be written; an existing file is unchanged."""
 

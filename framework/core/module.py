@@ -6,7 +6,7 @@ import re
 import weakref
 from typing import Any
 
-from framework.core import nest
+from framework.core import deferred, nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.internal_state import ClassRecord, Owning
 from framework.core.recorders import thread
@@ -77,6 +77,11 @@ class Module(Owning):
                 f"{name!r} is not a valid module name: expected a Python identifier."
             )
         self._framework.name = name
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+        if deferred.waiting:
+            deferred.fill()
 
     @property
     def name(self):

@@ -2,6 +2,7 @@
 
 import functools
 
+from framework.core import deferred
 from framework.core.recorders import pause_all, thread
 from framework.core.symbolic import calling
 from framework.layers.call_signature import signature_of
@@ -75,6 +76,8 @@ def finish_build(layer, shapes):
         layer._framework.build_shapes = shapes
     layer.built = True
     lock(layer)
+    if deferred.waiting:
+        deferred.fill()
 
 
 def lock(layer):

@@ -133,23 +133,27 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         Args:
             filepath: a path, or a binary file.
             overwrite: whether to replace an existing file.
-            zipped: accepted for compatibility; must not be False.
+            zipped: False writes a folder with the same contents instead of a file.
         """
         from framework.saving.model_file import save_model
 
         save_model(self, filepath, overwrite, zipped)
 
-    def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
+    def save_weights(
+        self, filepath: Any, overwrite: bool = True, max_shard_size: Any = None,
+    ) -> None:  # fmt: skip
         """Save the weights to a file.
 
         Args:
             filepath: "NAME.weights.h5", Keras's format, which also has the optimizer's state; or
                 "NAME.npz" or "NAME.safetensors", which have the weights by name.
             overwrite: whether to replace an existing file.
+            max_shard_size: write several files of at most so many GB; `filepath` is then
+                "NAME.weights.json", which names them.
         """
         from framework.saving.weights import save_weights
 
-        save_weights(self, filepath, overwrite)
+        save_weights(self, filepath, overwrite, max_shard_size)
 
     def load_weights(self, filepath: Any, skip_mismatch: bool = False, limits: Any = None) -> None:
         """Set the weights from a file that `save_weights` or `save` of the same model wrote.

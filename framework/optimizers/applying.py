@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from framework.core import deferred
 from framework.core.errors import InvalidArgumentError
 from framework.core.internal_state import builtin, in_package
 from framework.core.numpy_warnings import no_warnings
@@ -309,6 +310,8 @@ def plan_of(optimizer, variable):
     plan = VariablePlan(names, decay, index, program, clip, trainable, held, bare)
     own.known[variable.serial] = variable
     own.plans[variable.serial] = plan
+    if deferred.waiting:
+        deferred.fill()
     return plan
 
 

@@ -7,13 +7,15 @@ import tempfile
 import warnings
 import zipfile
 from contextlib import nullcontext
+from pathlib import Path
 
 from framework.core.configs import CustomObjectScope, deserialize, serialize_value, sharing
-from framework.core.errors import DamagedFileError, LoadError, SaveError
+from framework.core.errors import DamagedFileError, LoadError
 from framework.core.stored import budget
 from framework.saving import hdf5, legacy_h5, texts
 from framework.saving.archive import Archive
 from framework.saving.limits import DEFAULT
+from framework.saving.model_folder import FolderReader, FolderWriter, recover
 from framework.saving.weights import (
     LEGACY,
     WEIGHTS,
@@ -25,7 +27,7 @@ from framework.saving.weights import (
     write_assets,
     write_variables,
 )
-from framework.saving.writing import replacing
+from framework.saving.writing import clear_errors, replacing
 
 KERAS_VERSION = "3.15.1"  # the version of Keras that saved files declare
 _CONFIG, _METADATA = "config.json", "metadata.json"
@@ -39,7 +41,7 @@ def save_model(model, filepath, overwrite=True, zipped=None):
         model: a model or layer.
         filepath: a path, or a binary file.
         overwrite: whether to replace an existing file.
-        zipped: accepted for compatibility; must not be False.
+        zipped: False writes a folder with the same contents instead of a file.
 
     Raises:
         SaveError: the file cannot be written, or the config holds what files cannot. The file that
@@ -55,7 +57,9 @@ def save_model(model, filepath, overwrite=True, zipped=None):
         8
     """
     if zipped is False:
-        raise SaveError("save: zipped=False is not supported; save to a '.keras' file.")
+        require_new(filepath, overwrite)
+        _write_folder(model, filepath)
+        return
     if hasattr(filepath, "write"):
         _write(model, filepath, tempfile.gettempdir())
         return
@@ -71,11 +75,28 @@ def save_model(model, filepath, overwrite=True, zipped=None):
         _write(model, file, os.path.dirname(os.path.realpath(filepath)))  # noqa: PTH120
 
 
-def _write(model, file, folder):
+def _write_folder(model, path):
+    config, metadata = _described(model)
+    with FolderWriter(path, _CONFIG) as folder:
+        folder.write(_METADATA, metadata)
+        folder.write(_CONFIG, config)
+        with clear_errors(path), folder.open(WEIGHTS) as weights:
+            write_variables(model, weights)
+            weights.flush()
+            os.fsync(weights.fileno())
+        write_assets(model, folder.write)
+
+
+def _described(model):
+    """Return the config and the metadata of a model as JSON texts."""
     with sharing():
         config = texts.dump(serialize_value(model), f"Model {model.name!r}")
     now = dt.datetime.now().strftime("%Y-%m-%d@%H:%M:%S")
-    metadata = texts.dump({"keras_version": KERAS_VERSION, "date_saved": now}, _METADATA)
+    return config, texts.dump({"keras_version": KERAS_VERSION, "date_saved": now}, _METADATA)
+
+
+def _write(model, file, folder):
+    config, metadata = _described(model)
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(_METADATA, metadata)
         archive.writestr(_CONFIG, config)
@@ -108,22 +129,30 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, limi
         name, context = getattr(filepath, "name", "the file"), nullcontext(filepath)
     else:
         name = os.fspath(filepath)
+        recover(Path(os.path.realpath(name)))
+        if Path(name, _CONFIG).is_file():
+            with FolderReader(name, limits) as folder:
+                return _load(folder, name, custom_objects, compile, limits)
         require_ending(name, (".keras", *LEGACY), LoadError)
         context = opened(name)
     with context as file:
         if str(name).endswith(LEGACY):
             return _load_legacy(file, str(name), custom_objects, compile, limits)
         archive = Archive(file, str(name), limits)
-        config = texts.parse(
-            archive.read(_CONFIG, limits.json_bytes, "limits.json_bytes"), _CONFIG, limits
-        )
-        if not isinstance(config, dict):
-            raise DamagedFileError(f"{name}: {_CONFIG} must hold a dict, got {config!r:.60}.")
-        if not compile:
-            config.pop("compile_config", None)
-        with hdf5.Reader(archive.open(WEIGHTS), str(name), limits) as reader:
-            model = _made(config, custom_objects, reader.checked_bytes() + limits.extra_bytes, name)
-            read_variables(model, reader, assets=Assets(archive, limits))
+        return _load(archive, name, custom_objects, compile, limits)
+
+
+def _load(archive, name, custom_objects, compiles, limits):
+    """Return the model in an `Archive` or `FolderReader`."""
+    text = archive.read(_CONFIG, limits.json_bytes, "limits.json_bytes")
+    config = texts.parse(text, _CONFIG, limits)
+    if not isinstance(config, dict):
+        raise DamagedFileError(f"{name}: {_CONFIG} must hold a dict, got {config!r:.60}.")
+    if not compiles:
+        config.pop("compile_config", None)
+    with hdf5.Reader(archive.open(WEIGHTS), str(name), limits) as reader:
+        model = _made(config, custom_objects, reader.checked_bytes() + limits.extra_bytes, name)
+        read_variables(model, reader, assets=Assets(archive, limits))
     return model
 
 

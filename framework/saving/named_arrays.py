@@ -11,7 +11,7 @@ import struct
 import numpy as np
 
 from framework.core.dtypes import as_dtype
-from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
+from framework.core.errors import DamagedFileError, LoadError, SaveError, UnsafeFileError
 from framework.layers.base import Layer
 from framework.saving import texts
 from framework.saving.archive import Archive
@@ -46,7 +46,7 @@ def write(root, filepath, file):
     if filepath.endswith(".npz"):
         np.savez(file, **{name: _storable(v.numpy()) for name, v in variables.items()})
     else:
-        _write_safetensors(file, variables)
+        write_safetensors(file, {name: v.array for name, v in variables.items()})
 
 
 def _storable(array):
@@ -135,24 +135,38 @@ class NpzReader:
 _DTYPES = {
     "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64",
     "I32": "int32", "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32",
-    "U16": "uint16", "U8": "uint8", "BOOL": "bool",
+    "U16": "uint16", "U8": "uint8", "BOOL": "bool", "C64": "complex64", "C128": "complex128",
 }  # fmt: skip
+_ELEMENTS = 2**20  # written at a time
 _CODES = {name: code for code, name in _DTYPES.items()}
 
 
-def _write_safetensors(file, variables):
+def write_safetensors(file, arrays):
+    """Write {name: array} into a binary file."""
     header, end = {"__metadata__": {"format": "framework"}}, 0
-    for name, variable in variables.items():
-        start, end = end, end + variable.array.nbytes
+    for name, array in arrays.items():
+        start, end = end, end + array.nbytes
+        code = _CODES.get(array.dtype.name)
+        if code is None:
+            raise SaveError(f"{name}: expected an array of numbers, got dtype {array.dtype}.")
         header[name] = {
-            "dtype": _CODES[str(variable.dtype)], "shape": list(variable.shape),
-            "data_offsets": [start, end],
+            "dtype": code, "shape": list(array.shape), "data_offsets": [start, end],
         }  # fmt: skip
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)  # padding that aligns the data to 8 bytes
     file.write(struct.pack("<Q", len(text)) + text)
-    for variable in variables.values():
-        file.write(np.ascontiguousarray(variable.array).tobytes())
+    for array in arrays.values():
+        for part in _parts_of(array):
+            file.write(part)
+
+
+def _parts_of(array):
+    """Yield the bytes of an array in C order: few at a time, copied only where they must be."""
+    flat = array.reshape(-1) if array.flags.c_contiguous else None
+    for start in range(0, array.size, _ELEMENTS):
+        part = array.flat[start : start + _ELEMENTS] if flat is None else flat[start:][:_ELEMENTS]
+        part = part if part.dtype.byteorder != ">" else part.astype(part.dtype.newbyteorder("<"))
+        yield np.ascontiguousarray(part).view(np.uint8).data
 
 
 class SafetensorsReader:
@@ -203,10 +217,21 @@ class SafetensorsReader:
             )
 
     def array(self, key):
-        dtype, shape, start, stop = self._entries[key]
+        """Return an array; only its own memory is allocated."""
+        dtype, shape, start, _ = self._entries[key]
+        array = np.empty(shape, dtype)
+        left = array.reshape(-1).view(np.uint8).data
         self._file.seek(self._start + start)
-        data = self._file.read(stop - start)
-        return np.frombuffer(data, dtype).reshape(shape)
+        while left:
+            count = self._file.readinto(left)
+            if not count:
+                raise DamagedFileError(f"{self._name}: {key}: the file is cut off.")
+            left = left[count:]
+        return array
+
+    def dtype(self, key):
+        """Return the NumPy dtype of an array."""
+        return self._entries[key][0]
 
 
 def _entry(value):

@@ -26,7 +26,7 @@ def _visit(part, path, found, seen):
         return
     seen.add(id(part))
     found.append((path, part))
-    for name, value in _children(part):
+    for name, value in children_of_part(part):
         inner = f"{path}/{name}" if path else name
         if isinstance(value, _PARTS):
             _visit(value, inner, found, seen)
@@ -64,7 +64,7 @@ def keras_snake_case(name):
 _NO_CHILDREN = frozenset(("_framework", "history", "_owner"))
 
 
-def _children(part):
+def children_of_part(part):
     """Yield (name, value) of the attributes, names that begin with "_" last."""
     own = part._framework
     if getattr(own, "graph", None) is not None or getattr(own, "stack", ()):

@@ -15,7 +15,7 @@ from framework.core.errors import (
     SaveError,
     UnsafeFileError,
 )
-from framework.saving import hdf5, legacy_h5, named_arrays
+from framework.saving import hdf5, legacy_h5, named_arrays, shards
 from framework.saving.archive import Archive
 from framework.saving.limits import DEFAULT
 from framework.saving.tree import parts
@@ -95,11 +95,16 @@ def group_of(reader, path):
 def write_variables(root, file):
     """Write the variables of all parts of `root` as HDF5 into a binary file."""
     with hdf5.Writer(file) as writer:
-        for path, part in parts(root):
-            group = f"{path}/vars" if path else "vars"
-            name = getattr(part, "name", None)
-            writer.group(group, name if isinstance(name, str) else None)
-            part.save_own_variables(StoreToWrite(writer, group))
+        write_parts(root, writer)
+
+
+def write_parts(root, writer):
+    """Write the variables of all parts of `root` with a `hdf5.Writer` or `ShardWriter`."""
+    for path, part in parts(root):
+        group = f"{path}/vars" if path else "vars"
+        name = getattr(part, "name", None)
+        writer.group(group, name if isinstance(name, str) else None)
+        part.save_own_variables(StoreToWrite(writer, group))
 
 
 def read_variables(root, reader, skip_mismatch=False, assets=None):
@@ -152,21 +157,30 @@ def _report(failures, name, warn_only):
 # ---- files of weights ----------------------------------------------------------------------------
 
 
-def save_weights(model, filepath, overwrite=True):
+def save_weights(model, filepath, overwrite=True, max_shard_size=None):
     """Write the variables of a model to a file.
 
     Args:
         model: a built model, or a layer.
         filepath: "NAME.weights.h5", Keras's format, which also has the optimizer's state; or
-            "NAME.npz" or "NAME.safetensors", which have the weights by name.
+            "NAME.npz" or "NAME.safetensors", which have the weights by name; or with
+            `max_shard_size` "NAME.weights.json", the index of several HDF5 files.
         overwrite: whether to replace an existing file.
+        max_shard_size: the size of each file at most, in GB.
 
     Raises:
         SaveError: the name has another ending, or the file cannot be written.
-        ValueError: the model is not built.
+        ValueError: the model is not built, or an array is larger than `max_shard_size`.
     """
     require_built(model, "save_weights")
     name = os.fspath(filepath)
+    if max_shard_size is not None:
+        require_ending(name, (".weights.json", ".weights.h5"))
+        name = shards.index_path(name)
+        require_new(name, overwrite)
+        with shards.ShardWriter(name, max_shard_size) as writer:
+            write_parts(model, writer)
+        return
     require_ending(name, (".weights.h5", *NAMED))
     require_new(name, overwrite)
     with replacing(name) as file:
@@ -202,7 +216,11 @@ def load_weights(model, filepath, skip_mismatch=False, limits=None):
             if misfits:
                 warnings.warn(f"{name}: {'; '.join(misfits)}.", stacklevel=3)
             return
-        require_ending(name, (".weights.h5", ".keras", *LEGACY, *NAMED), LoadError)
+        require_ending(name, (".weights.h5", shards.INDEX, ".keras", *LEGACY, *NAMED), LoadError)
+        if name.endswith(shards.INDEX):
+            with shards.ShardReader(file, name, limits) as reader:
+                read_variables(model, reader, skip_mismatch)
+            return
         with hdf5.Reader(file, name, limits) as reader:
             if name.endswith(".weights.h5"):
                 read_variables(model, reader, skip_mismatch)

@@ -29,11 +29,11 @@ def replacing(path):
     """
     final = Path(os.path.realpath(path))
     partial = final.with_name(f".{final.name}.partial")
-    with _clear_errors(path):
+    with clear_errors(path):
         descriptor = _locked(partial)
     replaced = False
     try:
-        with os.fdopen(descriptor, "w+b") as file, _clear_errors(path):
+        with os.fdopen(descriptor, "w+b") as file, clear_errors(path):
             yield file
             file.flush()
             _keep_mode(file.fileno(), final)
@@ -41,11 +41,11 @@ def replacing(path):
             if fcntl is not None:  # rename while the lock keeps other writers out
                 partial.replace(final)
                 replaced = True
-        with _clear_errors(path):
+        with clear_errors(path):
             if not replaced:  # Windows can replace a file only by a closed one
                 partial.replace(final)
                 replaced = True
-            _flush_folder(final.parent)
+            flush_folder(final.parent)
     finally:
         if not replaced:
             with suppress(OSError):
@@ -53,7 +53,8 @@ def replacing(path):
 
 
 @contextmanager
-def _clear_errors(path):
+def clear_errors(path):
+    """Context manager that turns errors of the system into SaveError for `path`."""
     try:
         yield
     except SaveError:
@@ -115,7 +116,7 @@ def _keep_mode(descriptor, final):
             os.fchmod(descriptor, final.stat().st_mode & 0o7777)
 
 
-def _flush_folder(folder):
+def flush_folder(folder):
     """Flush the folder to the disk, so that the new name survives a power failure."""
     if fcntl is None:
         return

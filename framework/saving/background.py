@@ -1,0 +1,40 @@
+"""Writing in a background thread: one file at a time, the next one waits for the one before."""
+
+import threading
+
+
+class Background:
+    """Runs one function at a time in a thread.
+
+    Arrays that the function holds are not copied: code that would write into them sees that they
+    have another holder, and writes into new arrays.
+    """
+
+    def __init__(self):
+        self._thread = self._error = None
+
+    def start(self, function):
+        """Run a function in a thread, after the one before has ended.
+
+        Raises:
+            SaveError: the one before failed.
+        """
+        self.wait()
+        # Not a daemon: the interpreter ends after the file is written.
+        self._thread = threading.Thread(target=self._run, args=(function,), daemon=False)
+        self._thread.start()
+
+    def _run(self, function):
+        try:
+            function()
+        except BaseException as error:  # raised again by `wait`, in the caller's thread
+            self._error = error
+
+    def wait(self):
+        """Return when nothing is being written; raise the error of the last writing, once."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.join()
+        error, self._error = self._error, None
+        if error is not None:
+            raise error

@@ -1,0 +1,138 @@
+"""Whole models in folders, Keras's `zipped=False`: the members of a ".keras" file as files."""
+
+import os
+import shutil
+import stat
+from contextlib import ExitStack
+from pathlib import Path
+
+from framework.core.errors import DamagedFileError, SaveError, UnsafeFileError
+from framework.saving.writing import clear_errors, flush_folder
+
+
+class FolderWriter:
+    """Writes the files of a model into a new folder, which gets its name when it is complete.
+
+    A folder that was there is moved aside first and deleted afterwards.
+
+    Args:
+        path: the folder.
+        expected: the name of a file; a folder that is replaced must contain it.
+
+    Raises:
+        SaveError: the folder cannot be written, or holds something else.
+    """
+
+    def __init__(self, path, expected):
+        self.final = Path(os.path.realpath(path))
+        self._new = self.final.with_name(f".{self.final.name}.partial")
+        self._old = self.final.with_name(f".{self.final.name}.old")
+        self._expected = expected
+
+    def __enter__(self):
+        with clear_errors(self.final):
+            recover(self.final)
+            if self.final.exists() and not (self.final / self._expected).exists():
+                raise SaveError(
+                    f"{str(self.final)!r} exists, and is not the folder of a model. Choose another "
+                    "path, or delete it."
+                )
+            shutil.rmtree(self._new, ignore_errors=True)
+            self._new.mkdir()
+        return self
+
+    def open(self, name):
+        """Return a new binary file; parts of the name are folders."""
+        path = self._new.joinpath(*name.split("/"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("w+b")
+
+    def write(self, name, data):
+        """Write one file."""
+        with clear_errors(self.final), self.open(name) as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def __exit__(self, kind, *_):
+        if kind is not None:
+            shutil.rmtree(self._new, ignore_errors=True)
+            return
+        with clear_errors(self.final):
+            flush_folder(self._new)
+            if self.final.exists():
+                self.final.rename(self._old)
+            self._new.rename(self.final)
+            flush_folder(self.final.parent)
+            shutil.rmtree(self._old, ignore_errors=True)
+
+
+def recover(final):
+    """Put back a folder that a killed process moved aside and could not replace."""
+    old = final.with_name(f".{final.name}.old")
+    if old.exists():
+        if final.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.rename(final)
+
+
+class FolderReader:
+    """The files of a folder, with the methods of an `Archive`.
+
+    Args:
+        path: the folder.
+        limits: a `Limits`.
+
+    Raises:
+        UnsafeFileError: a file is a link or a device, or there are too many.
+    """
+
+    def __init__(self, path, limits):
+        self.name, self._folder = os.fspath(path), Path(path)
+        self._stack, self._sizes = ExitStack(), {}
+        for place, folders, names in os.walk(path):
+            for name in (*folders, *names):
+                found = Path(place, name)
+                mode = found.lstat().st_mode
+                if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                    raise UnsafeFileError(f"{self.name}: {name!r} is a link or a device.")
+                if stat.S_ISREG(mode):
+                    inner = found.relative_to(path).as_posix()
+                    self._sizes[inner] = found.stat().st_size
+                if len(self._sizes) > limits.zip_members:
+                    raise UnsafeFileError(f"{self.name}: the folder has too many files.")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._stack.close()
+
+    def __contains__(self, member):
+        return member in self._sizes
+
+    def names(self):
+        return list(self._sizes)
+
+    def size(self, member):
+        return self._sizes[member]
+
+    def read(self, member, most, what):
+        """Return the bytes of a file of at most `most` bytes."""
+        with self._opened(member) as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise UnsafeFileError(
+                f"{self.name}: {member} has more than {most:,} bytes, which is the limit ({what})."
+            )
+        return data
+
+    def open(self, member):
+        """Return a file, which is closed with the reader."""
+        return self._stack.enter_context(self._opened(member))
+
+    def _opened(self, member):
+        if member not in self._sizes:
+            raise DamagedFileError(f"{self.name}: the folder has no file {member!r}.")
+        return self._folder.joinpath(*member.split("/")).open("rb")

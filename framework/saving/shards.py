@@ -1,0 +1,237 @@
+"""Weights in several HDF5 files: "NAME.weights.json" names the file of each layer's arrays.
+
+The format is Keras's: shards are "NAME_00000.weights.h5" and so on. The index also holds a checksum
+of each shard, which Keras ignores.
+"""
+
+import json
+import os
+import warnings
+import zlib
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from framework.core.errors import DamagedFileError, InvalidArgumentError, LoadError, UnsafeFileError
+from framework.saving import hdf5, texts
+from framework.saving.writing import replacing
+
+INDEX = ".weights.json"
+_GIGABYTE = 2**30
+_BLOCK = 2**20
+
+
+def index_path(filepath):
+    """Return the path of the index for a path that ends with ".weights.h5" or ".weights.json"."""
+    name = os.fspath(filepath)
+    if name.endswith(INDEX):
+        return name
+    path = name.removesuffix(".weights.h5") + INDEX
+    warnings.warn(f"save_weights: shards need an index; writing {path!r}.", stacklevel=4)
+    return path
+
+
+class ShardWriter:
+    """Writes arrays to shards; a `hdf5.Writer` for the parts of a model.
+
+    All files get their names when the block ends, the index last; until then the old ones stay. A
+    process that is killed in that moment leaves no index, never one whose shards are mixed.
+
+    Args:
+        path: the path of the index.
+        max_shard_size: the size of a shard at most, in GB, before HDF5's own data.
+    """
+
+    def __init__(self, path, max_shard_size):
+        self._path, self._most = Path(path), float(max_shard_size) * _GIGABYTE
+        self._stack, self._files, self._names = ExitStack(), [], {}
+        self._size = self._total = 0
+        self._map, self._writer = {}, None
+
+    def __enter__(self):
+        self._stack.__enter__()
+        self._index = self._stack.enter_context(replacing(self._path))
+        self._old = _shards_of(self._path)
+        try:
+            self._next()
+        except BaseException:
+            self._stack.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *error):
+        self._writer.close()
+        if error[0] is None:
+            try:
+                self._finish()
+            except BaseException as late:
+                if not self._stack.__exit__(type(late), late, late.__traceback__):
+                    raise
+                return False
+        return self._stack.__exit__(*error)
+
+    def _next(self):
+        """Begin another shard."""
+        if self._writer is not None:
+            self._writer.close()
+        name = f"{self._path.name.removesuffix(INDEX)}_{len(self._files):05}.weights.h5"
+        file = self._stack.enter_context(replacing(self._path.with_name(name)))
+        self._files.append((name, file))
+        self._writer, self._size = hdf5.Writer(file), 0
+
+    def _finish(self):
+        """Write the index; remove the old one when all bytes are on the disk."""
+        sums = {name: _checksum(file) for name, file in self._files}
+        # Keras writes a name, and a list only for several names.
+        places = {group: v[0] if len(v) == 1 else v for group, v in self._map.items()}
+        index = {"metadata": {"total_size": self._total, "crc32": sums}, "weight_map": places}
+        self._index.write(json.dumps(index, indent=4).encode())
+        for file in (*(file for _, file in self._files), self._index):
+            file.flush()
+            os.fsync(file.fileno())
+        self._path.unlink(missing_ok=True)
+        for name in self._old.difference(sums):
+            with suppress(OSError):
+                self._path.with_name(name).unlink()
+
+    def group(self, path, name=None):
+        """Keep the name of a layer for the groups of its arrays."""
+        self._names[path] = name
+
+    def write(self, path, array):
+        """Store an array; a shard that would become too large is closed first."""
+        if array.nbytes > self._most:
+            raise InvalidArgumentError(
+                f"save_weights: max_shard_size is {self._most / _GIGABYTE:g} GB, but {path} alone "
+                f"has {array.nbytes / _GIGABYTE:.3g} GB. Pass a larger max_shard_size."
+            )
+        if self._size + array.nbytes > self._most:
+            self._next()
+        group = path.rpartition("/")[0]
+        self._writer.group(group, self._names.get(group))
+        self._writer.write(path, array)
+        self._size += array.nbytes
+        self._total += array.nbytes
+        name, known = self._files[-1][0], self._map.setdefault(f"/{group}", [])
+        if name not in known:
+            known.append(name)
+
+
+def _checksum(file):
+    """Return the CRC-32 of all bytes of a file."""
+    file.seek(0)
+    total = 0
+    while block := file.read(_BLOCK):
+        total = zlib.crc32(block, total)
+    return total
+
+
+def _shards_of(path):
+    """Return the names of the shards of an index that may exist."""
+    try:
+        found = json.loads(path.read_bytes())["weight_map"].values()
+        names = {n for v in found for n in ([v] if isinstance(v, str) else v)}
+        return {n for n in names if _is_name(n)}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return set()
+
+
+def _is_name(name):
+    return (
+        isinstance(name, str) and name.endswith(".weights.h5") and not name.startswith(".")
+        and not any(sign in name for sign in "/\\:\0")
+    )  # fmt: skip
+
+
+class ShardReader:
+    """Reads arrays from shards; a `hdf5.Reader` for the parts of a model.
+
+    Args:
+        file: the index, a binary file.
+        path: its path.
+        limits: a `Limits`.
+
+    Raises:
+        LoadError: a shard is missing, damaged or not safe.
+    """
+
+    def __init__(self, file, path, limits):
+        self.name, self._folder, self._limits = path, Path(path).parent, limits
+        index = texts.parse(file.read(limits.json_bytes + 1), path, limits)
+        self._stack, self._readers = ExitStack(), {}
+        try:
+            self._map = _checked_map(index)
+            sums = index.get("metadata", {}).get("crc32", {})
+            names = list(dict.fromkeys(n for group in self._map.values() for n in group))
+            if len(names) > limits.zip_members:
+                raise UnsafeFileError(f"{path}: the index names {len(names):,} shards.")
+            self._sums = {name: sums.get(name) for name in names}
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            if isinstance(error, LoadError):
+                raise
+            raise DamagedFileError(f"{path}: the index is damaged: {error!r}") from None
+
+    def __enter__(self):
+        try:
+            for name in self._sums:
+                self._readers[name] = self._opened(name)
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._stack.close()
+
+    def _opened(self, name):
+        path = self._folder / name
+        if path.is_symlink():
+            raise UnsafeFileError(f"{self.name}: the shard {name!r} is a link.")
+        try:
+            file = self._stack.enter_context(path.open("rb"))
+        except OSError as error:
+            raise DamagedFileError(
+                f"{self.name}: the shard {name!r} cannot be read: {error.strerror}."
+            ) from None
+        if self._sums[name] is not None and _checksum(file) != self._sums[name]:
+            raise DamagedFileError(
+                f"{self.name}: the shard {name!r} is damaged, or of another time than the index."
+            )
+        return self._stack.enter_context(hdf5.Reader(file, str(path), self._limits))
+
+    def has_group(self, group):
+        return f"/{group}" in self._map or any(
+            key.startswith(f"/{group}/") for key in self._map
+        )  # fmt: skip
+
+    def _of(self, path):
+        """Return the reader of the shard that has an array."""
+        group = path.rpartition("/")[0]
+        for name in self._map.get(f"/{group}", ()):
+            if path.rpartition("/")[2] in self._readers[name].keys(group):
+                return self._readers[name]
+        raise DamagedFileError(f"{self.name}: no shard has the array {path!r}.")
+
+    def keys(self, group):
+        names = self._map.get(f"/{group}", ())
+        found = {key for name in names for key in self._readers[name].keys(group)}
+        return sorted(found, key=lambda n: (not n.isdigit(), len(n), n))
+
+    def shape(self, path):
+        return self._of(path).shape(path)
+
+    def array(self, path):
+        return self._of(path).array(path)
+
+
+def _checked_map(index):
+    """Return {group: names of files} of an index; ValueError unless they are plain names."""
+    found = {}
+    for group, names in index["weight_map"].items():
+        names = [names] if isinstance(names, str) else names  # noqa: PLW2901
+        if not isinstance(names, list) or not all(map(_is_name, names)):
+            raise UnsafeFileError(
+                f"weight_map: {group!r:.60}: expected names of files beside the index, got "
+                f"{names!r:.80}."
+            )
+        found[group] = names
+    return found

@@ -1,0 +1,175 @@
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from framework import keras
+from framework.core.errors import DamagedFileError, LoadError, SaveError, UnsafeFileError
+
+_SHARD = ["m_00000.weights.h5"]
+KILOBYTE = 2.0**-20  # in GB
+
+
+def model(seed=0, units=30):
+    keras.utils.set_random_seed(seed)
+    made = keras.Sequential([keras.Input((8,)), keras.layers.Dense(units), keras.layers.Dense(20)])
+    made.compile("adam", "mse")
+    made.optimizer.build(made.trainable_variables)
+    return made
+
+
+def state(made):
+    return [np.array(v) for v in (*made.weights, *made.optimizer.variables)]
+
+
+def test_the_layout_is_that_of_keras(tmp_path):
+    path = tmp_path / "m.weights.json"
+    saved, loaded = model(1), model(2)
+    saved.optimizer.learning_rate = 0.25
+    saved.save_weights(path, max_shard_size=2.5 * KILOBYTE)
+    index = json.loads(path.read_bytes())
+    files = [p.name for p in sorted(tmp_path.iterdir()) if p != path]
+    assert files == [f"m_{i:05}.weights.h5" for i in range(len(files))]
+    assert 3 < len(files) < 10
+    assert index["metadata"]["total_size"] == sum(a.nbytes for a in state(saved))
+    assert index["weight_map"]["/layers/dense/vars"] == "m_00000.weights.h5"
+    assert index["weight_map"]["/optimizer/vars"] == files[1:]
+    loaded.load_weights(path)
+    assert all(map(np.array_equal, state(saved), state(loaded)))
+
+
+def test_fewer_shards_replace_more(tmp_path):
+    path = tmp_path / "m.weights.json"
+    model(1).save_weights(path, max_shard_size=2.5 * KILOBYTE)
+    model(2).save_weights(path, max_shard_size=1)
+    assert len(list(tmp_path.iterdir())) == 2
+    loaded = model(3)
+    loaded.load_weights(path)
+    assert all(map(np.array_equal, state(model(2)), state(loaded)))
+
+
+def test_errors(tmp_path):
+    with pytest.raises(ValueError, match="max_shard_size"):
+        model().save_weights(tmp_path / "m.weights.json", max_shard_size=KILOBYTE / 2)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(SaveError, match="must end in"):
+        model().save_weights(tmp_path / "m.json", max_shard_size=1)
+    with pytest.raises(SaveError, match="must end in"):
+        model().save_weights(tmp_path / "m.weights.json")
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        model().save_weights(tmp_path / "m.weights.h5", max_shard_size=1)
+    assert "m.weights.json" in str(found[0].message)
+    assert (tmp_path / "m.weights.json").exists()
+
+
+def test_an_error_keeps_the_old_files(tmp_path):
+    path = tmp_path / "m.weights.json"
+    model(1).save_weights(path, max_shard_size=2.5 * KILOBYTE)
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+
+    class Bad(keras.layers.Layer):
+        def call(self, inputs):
+            return inputs
+
+        def save_own_variables(self, store):
+            store["0"] = np.zeros(500, "float32")
+            raise ZeroDivisionError
+
+    bad = keras.Sequential([keras.Input((8,)), keras.layers.Dense(60), Bad()])
+    with pytest.raises(ZeroDivisionError):
+        bad.save_weights(path, max_shard_size=2.5 * KILOBYTE)
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda index: index["weight_map"].update({"/x": "/etc/passwd"}), UnsafeFileError),
+        (lambda index: index["weight_map"].update({"/x": "../m.weights.h5"}), UnsafeFileError),
+        (lambda index: index["weight_map"].update({"/x": ["none.weights.h5"]}), DamagedFileError),
+        (lambda index: index["weight_map"].update({"/x": 3}), UnsafeFileError),
+        (lambda index: index.update(weight_map=[]), DamagedFileError),
+        (lambda index: index.update(metadata=3), DamagedFileError),
+        (lambda index: index.pop("weight_map"), DamagedFileError),
+        (lambda index: index["metadata"]["crc32"].update(dict(zip(_SHARD, [1]))), DamagedFileError),
+        (lambda index: index["weight_map"].pop("/layers/dense/vars"), LoadError),
+    ],
+)  # fmt: skip
+def test_a_changed_index_is_one_error(change, kind, tmp_path):
+    path = tmp_path / "m.weights.json"
+    model().save_weights(path, max_shard_size=2.5 * KILOBYTE)
+    index = json.loads(path.read_bytes())
+    change(index)
+    path.write_text(json.dumps(index))
+    with pytest.raises(kind):
+        model().load_weights(path)
+
+
+def test_links_and_mixed_shards_are_refused(tmp_path):
+    path = tmp_path / "m.weights.json"
+    model(1).save_weights(path, max_shard_size=2.5 * KILOBYTE)
+    shard = tmp_path / "m_00001.weights.h5"
+    old = shard.read_bytes()
+    model(2).save_weights(path, max_shard_size=2.5 * KILOBYTE)
+    shard.write_bytes(old)
+    with pytest.raises(DamagedFileError, match="another time"):
+        model().load_weights(path)
+    shard.unlink()
+    shard.symlink_to("/etc/passwd")
+    with pytest.raises(UnsafeFileError, match="link"):
+        model().load_weights(path)
+
+
+# ---- folders -------------------------------------------------------------------------------------
+
+
+def test_a_model_in_a_folder(tmp_path):
+    keras.models.load_model(saved_folder(tmp_path, 1))
+    made = model(2)
+    made.save(tmp_path / "m", zipped=False)  # replaces it
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m"]
+    assert sorted(p.name for p in (tmp_path / "m").iterdir()) == [
+        "config.json", "metadata.json", "model.weights.h5"
+    ]  # fmt: skip
+    again = keras.models.load_model(tmp_path / "m")
+    assert all(map(np.array_equal, state(made), state(again)))
+
+
+def saved_folder(tmp_path, seed):
+    model(seed).save(tmp_path / "m", zipped=False)
+    return tmp_path / "m"
+
+
+def test_vocabularies_in_a_folder(tmp_path):
+    lookup = keras.layers.StringLookup()
+    lookup.adapt(np.array(["a", "b", "b"]))
+    made = keras.Sequential([keras.Input((1,), dtype="string"), lookup])
+    made.save(tmp_path / "m", zipped=False)
+    again = keras.models.load_model(tmp_path / "m")
+    assert again.layers[0].get_vocabulary() == lookup.get_vocabulary()
+
+
+def test_a_folder_that_was_moved_aside_comes_back(tmp_path):
+    saved_folder(tmp_path, 1).rename(tmp_path / ".m.old")
+    assert keras.models.load_model(tmp_path / "m").count_params() == model().count_params()
+
+
+def test_hostile_folders(tmp_path):
+    folder = saved_folder(tmp_path, 1)
+    (folder / "assets").mkdir()
+    (folder / "assets" / "link").symlink_to("/etc/passwd")
+    with pytest.raises(UnsafeFileError, match="link"):
+        keras.models.load_model(folder)
+    (folder / "assets" / "link").unlink()
+    weights = (folder / "model.weights.h5").read_bytes()
+    (folder / "model.weights.h5").write_bytes(weights[:700])
+    with pytest.raises(DamagedFileError):
+        keras.models.load_model(folder)
+    (folder / "model.weights.h5").unlink()
+    with pytest.raises(DamagedFileError, match="no file"):
+        keras.models.load_model(folder)
+    (tmp_path / "other").mkdir()
+    with pytest.raises(SaveError, match="not the folder of a model"):
+        model().save(tmp_path / "other", zipped=False)
