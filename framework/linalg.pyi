@@ -10,9 +10,10 @@ from framework.functions.diagonals import (
 from framework.functions.linalg import (
     adjoint as adjoint, cholesky as cholesky, cholesky_solve as cholesky_solve, cross as cross,
     det as det, eig as eig, eigh as eigh, eigvals as eigvals, eigvalsh as eigvalsh,
-    einsum as einsum, expm as expm, inv as inv, logdet as logdet, lstsq as lstsq,
-    matrix_rank as matrix_rank, normalize as normalize, pinv as pinv, qr as qr, slogdet as slogdet,
-    solve as solve, sqrtm as sqrtm, svd as svd, trace as trace,
+    einsum as einsum, expm as expm, inv as inv, logdet as logdet, lstsq as lstsq, lu as lu,
+    lu_matrix_inverse as lu_matrix_inverse, lu_reconstruct as lu_reconstruct,
+    lu_solve as lu_solve, matrix_rank as matrix_rank, normalize as normalize, pinv as pinv,
+    qr as qr, slogdet as slogdet, solve as solve, sqrtm as sqrtm, svd as svd, trace as trace,
     triangular_solve as triangular_solve,
 )  # fmt: skip
 from framework.functions.neural import l2_normalize as l2_normalize

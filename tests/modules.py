@@ -51,6 +51,9 @@ TESTED_IN = {
     "functions/test_sampling.py": "functions/distributions functions/generator",
     "functions/test_scattering.py": "functions/counting",
     "functions/test_segments.py": "kernels/segments",
+    "functions/test_signal.py": """
+        functions/cosine_transforms functions/fourier functions/framing
+        functions/signal_windows""",
     "functions/test_special.py": """
         functions/parts kernels/bessel kernels/gamma kernels/inverse_erf""",
     "functions/test_windows.py": "functions/convolution functions/pooling",
@@ -115,7 +118,7 @@ TESTED_IN = {
     "test_config.py": "__main__ functions/devices functions/settings",
     "test_debugging.py": "training/numerics_check autodiff/debug/nonfinite_values",
     "test_namespaces.py": """
-        compat dtypes errors linalg math nest nn random keras/*
+        compat dtypes errors linalg math nest nn random signal keras/*
         keras/preprocessing/* core/lazy core/left_out""",
     "training/test_accumulation.py": "training/accumulated_plans",
     "training/test_callbacks.py": "training/callbacks/*",

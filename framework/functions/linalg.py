@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from framework.core.argument_types import Axis, TensorLike
+from framework.core import dtypes
+from framework.core.argument_types import Axis, DTypeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
@@ -16,7 +17,7 @@ from framework.core.promotion import floating, strict_all
 from framework.core.tensor import Tensor
 from framework.functions.contraction import matmul, norm
 from framework.ops import einsum as _einsum
-from framework.ops import elementwise, movement, reduction, spectral
+from framework.ops import elementwise, movement, reduction, spectral, triangular_factors
 from framework.ops import linalg as ops
 from framework.ops.complex import is_complex, real
 
@@ -376,6 +377,82 @@ def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
 def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Return the eigenvalues of square matrices, complex, in no particular order."""
     return spectral.eigvals(_matrix(tensor, "eigvals", square=True))
+
+
+# ---- triangular factors --------------------------------------------------------------------------
+
+
+class Lu(NamedTuple):
+    """The result of `lu`."""
+
+    lu: Tensor
+    p: Tensor
+
+
+def exchanged_factors(x, what):
+    """Return the packed triangular factors, the order of the rows, and the pivots."""
+    return triangular_factors.lu(_matrix(x, what))
+
+
+@operation
+def lu(input: TensorLike, output_idx_type: DTypeLike = dtypes.int32, name: str | None = None) -> Lu:
+    """Return the triangular factors l and u of square matrices whose rows are in the order p.
+
+    Args:
+        input: square matrices.
+        output_idx_type: the dtype of `p`.
+
+    Returns:
+        `lu`, with u on and above the diagonal and l, whose diagonal is 1, below it; and `p`:
+        l @ u = tf.gather(input, p).
+
+    >>> import framework as tf
+    >>> lu, p = tf.linalg.lu([[1.0, 2.0], [2.0, 8.0]])
+    >>> lu.numpy().tolist(), p.numpy().tolist()
+    ([[2.0, 8.0], [0.5, -2.0]], [1, 0])
+    """
+    packed, order, _ = triangular_factors.lu(_matrix(input, "lu", square=True))
+    return Lu(packed, cast(order, dtype=dtypes.as_dtype(output_idx_type).np))
+
+
+def _in_order(x, perm):
+    places = movement.expand_axes(tensor(perm), (x.ndim - 1,))
+    return movement.take_along_axis(x, places, axis=x.ndim - 2)
+
+
+@operation
+def lu_reconstruct(
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
+    """Return the matrices whose `lu` is (lower_upper, perm)."""
+    packed = _matrix(lower_upper, "lu_reconstruct")
+    product = matmul(triangular_factors.unit_lower(packed), ops.upper_triangle(packed))
+    order = tensor(perm)
+    return _in_order(product, movement.argsort(order, axis=order.ndim - 1, descending=False))
+
+
+@operation
+def lu_solve(
+    lower_upper: TensorLike, perm: TensorLike, rhs: TensorLike, validate_args: bool = False,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Return the solution x of matrix @ x = rhs for matrices whose `lu` is (lower_upper, perm)."""
+    packed, rhs = _system(lower_upper, rhs, "lu_solve")
+    order = movement.broadcast_to(tensor(perm), shape=tuple(rhs.shape[:-1]))
+    y = ops.triangular_solve(
+        triangular_factors.unit_lower(packed), _in_order(rhs, order), lower=True
+    )
+    return ops.triangular_solve(packed, y, lower=False)
+
+
+@operation
+def lu_matrix_inverse(
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
+    """Return the inverses of the matrices whose `lu` is (lower_upper, perm)."""
+    packed = _matrix(lower_upper, "lu_matrix_inverse", square=True)
+    one = np.broadcast_to(np.eye(packed.shape[-1], dtype=packed.dtype.np), tuple(packed.shape))
+    return lu_solve(packed, perm, Tensor(np.ascontiguousarray(one)))
 
 
 # ---- functions of matrices -----------------------------------------------------------------------

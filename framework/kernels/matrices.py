@@ -103,3 +103,26 @@ def _root_by_iteration(a):
         if error <= n * np.finfo(error.dtype).eps or (error < 1e-3 and error >= last):
             return y
     return np.full_like(a, np.nan)
+
+
+def lu(x):
+    """Return the packed factors of P x = L U, the permutation P and the pivots, as LAPACK does.
+
+    Each step exchanges its row with that of the largest element below; a column of zeros stays.
+    """
+    packed = np.array(x)
+    rows, columns = packed.shape[-2:]
+    batch = packed.reshape(-1, rows, columns)
+    each, steps = np.arange(len(batch)), min(rows, columns)
+    order = np.tile(np.arange(rows, dtype=np.int32), (len(batch), 1))
+    pivots = np.zeros((len(batch), steps), np.int32)
+    for k in range(steps):
+        row = k + np.abs(batch[:, k:, k]).argmax(-1) if len(batch) else each
+        pivots[:, k] = row
+        batch[each, k], batch[each, row] = batch[each, row], batch[each, k].copy()
+        order[each, k], order[each, row] = order[each, row], order[each, k].copy()
+        pivot = batch[:, k, k, None]
+        batch[:, k + 1 :, k] /= np.where(pivot == 0, 1, pivot)
+        batch[:, k + 1 :, k + 1 :] -= batch[:, k + 1 :, k, None] * batch[:, k, None, k + 1 :]
+    lead = packed.shape[:-2]
+    return packed, order.reshape(*lead, rows), pivots.reshape(*lead, steps)

@@ -33,7 +33,9 @@ ONE = {  # functions of one tensor
     """), (P,)),
     **dict.fromkeys(words("bitwise_invert bitwise_not bitwise_count"), (I,)),
     "logical_not": (B,),
-    **dict.fromkeys(words("cholesky det eig eigh inv pinv slogdet svd qr matrix_rank"), (SQUARE,)),
+    **dict.fromkeys(words("""
+        cholesky det eig eigh inv lu_factor pinv slogdet svd qr matrix_rank
+    """), (SQUARE,)),
 }  # fmt: skip
 
 TWO = {  # functions of two tensors
@@ -99,6 +101,7 @@ CALLS = {
     "psnr": ((X, P, 3.0), {}), "polar": ((X, P), {}), "view_as_complex": ((X[:, :2],), {}),
     "extract_sequences": ((X[0], 2, 1), {}), "rfft": ((X,), {}),
     **dict.fromkeys(words("fft fft2 ifft2 irfft"), (([X, P],), {})),
+    "stft": ((C.reshape(2, 12), 4, 2, 4), {}), "istft": (([C[..., :3], C[..., 1:]], 4, 2, 4), {}),
     "random.normal": (((2, 3),), {"seed": 1}), "random.uniform": (((2, 3),), {"seed": 1}),
     "random.truncated_normal": (((2, 3),), {"seed": 1}),
     "random.randint": (((2, 3), 0, 9), {"seed": 1}), "random.gamma": (((2, 3), 2.0), {"seed": 1}),

@@ -30,7 +30,7 @@ WEIGHTS = set(words("""
 
 LISTS = set(words("""
     add_n clip_by_global_norm concat concatenate dstack dynamic_stitch einsum fft fft2 global_norm
-    hstack identity_n ifft2 irfft meshgrid select stack vstack
+    hstack identity_n ifft2 irfft istft meshgrid select stack vstack
 """))  # fmt: skip
 """Functions of a list of tensors."""
 

@@ -40,7 +40,11 @@ NOT_OF_TENSORS = {
         """)],
         "makes or sets a generator",
     ),
-    **dict.fromkeys(words("bartlett blackman hamming hanning kaiser"), "takes a length"),
+    **dict.fromkeys(words("""
+        bartlett blackman hamming hanning kaiser signal.hamming_window signal.hann_window
+        signal.inverse_stft_window_fn signal.kaiser_bessel_derived_window signal.kaiser_window
+        signal.linear_to_mel_weight_matrix signal.vorbis_window
+    """), "takes a length"),
     "stop_gradient": "the row's call is within a tape",
 }  # fmt: skip
 """Functions for which the question makes no sense; why."""

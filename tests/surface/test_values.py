@@ -12,13 +12,22 @@ import pytest
 
 import framework as tf
 from framework.core.recorders import Recorder
-from tests.surface import arrays, class_members, dtypes_and_errors, elementwise, linalg, nn, random
+from tests.surface import (
+    arrays,
+    class_members,
+    dtypes_and_errors,
+    elementwise,
+    linalg,
+    nn,
+    random,
+    signal,
+)
 
-TABLES = (linalg, arrays, dtypes_and_errors, random, elementwise, class_members, nn)
+TABLES = (linalg, arrays, dtypes_and_errors, random, elementwise, class_members, nn, signal)
 HOMES = {
     "": tf, "math.": tf.math, "nn.": tf.nn, "linalg.": tf.linalg, "random.": tf.random,
     "debugging.": tf.debugging, "dtypes.": tf.dtypes, "errors.": tf.errors, "nest.": tf.nest,
-    "autodiff.": tf.autodiff,
+    "autodiff.": tf.autodiff, "signal.": tf.signal,
 }  # fmt: skip
 CLASSES = (
     "Tensor", "Variable", "GradientTape", "UnconnectedGradients", "Module", "name_scope",

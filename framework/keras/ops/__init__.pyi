@@ -26,7 +26,8 @@ from framework.keras.ops.control import (
     scan as scan, switch as switch, while_loop as while_loop,
 )  # fmt: skip
 from framework.keras.ops.fourier_transforms import (
-    fft as fft, fft2 as fft2, ifft2 as ifft2, irfft as irfft, rfft as rfft,
+    fft as fft, fft2 as fft2, ifft2 as ifft2, irfft as irfft, istft as istft, rfft as rfft,
+    stft as stft,
 )  # fmt: skip
 from framework.keras.ops.linear_algebra import logdet as logdet
 from framework.keras.ops.updates import (

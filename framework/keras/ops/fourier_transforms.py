@@ -6,15 +6,20 @@
 (array([0., 2., 0.], dtype=float32), array([0., 0., 0.], dtype=float32))
 """
 
+import math
 from typing import Any
 
+import numpy as np
+
 from framework.core.argument_types import TensorLike
+from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
-from framework.keras.ops.argument_conversion import floating
-from framework.ops import fourier, movement
+from framework.keras.ops import arrays
+from framework.keras.ops.argument_conversion import as_dtype, floating
+from framework.ops import elementwise, fourier, framing, movement
 from framework.ops.casting import widened
 from framework.ops.complex import complex_, imag, real
 
@@ -126,3 +131,109 @@ def _fitted(x, size):
     if x.shape[-1] < size:
         return movement.pad(x, widths=(*((0, 0),) * (x.ndim - 1), (0, size - x.shape[-1])))
     return x
+
+
+# ---- of frames -----------------------------------------------------------------------------------
+
+
+@operation
+def stft(
+    x: TensorLike, sequence_length: Any, sequence_stride: Any, fft_length: Any,
+    window: Any = "hann", center: bool = True,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Return the short-time Fourier transform: the `rfft` of windowed frames of the last axis.
+
+    Args:
+        x: float32 or float64, of shape (..., samples).
+        sequence_length: the length of a frame and its window.
+        sequence_stride: how far apart frames begin.
+        fft_length: the length of the transform, at least `sequence_length`.
+        window: "hann", "hamming", a vector, or None for no window.
+        center: True to mirror fft_length // 2 samples at both ends, so that a frame has its number
+            times the stride in its middle.
+
+    Returns:
+        A pair (real, imaginary) of tensors of shape (..., frames, fft_length // 2 + 1).
+
+    Example:
+        >>> from framework import keras
+        >>> keras.ops.stft([0.0, 1.0, 2.0, 3.0, 4.0], 3, 2, 3)[0].numpy()
+        array([[ 0.75 , -0.375],
+               [ 3.75 , -1.875],
+               [ 5.25 , -2.625]], dtype=float32)
+    """
+    x = floating(x) if isinstance(x, (list, tuple)) else tensor(x)
+    if not x.dtype.is_floating or x.dtype.size < 4:
+        raise DTypeError(f"stft: expected float32 or float64, got {x.dtype}. Cast it by ops.cast.")
+    if not x.ndim:
+        raise ShapeError("stft: expected rank 1 or more, got a 0-d tensor.")
+    length, stride, size = _frames(sequence_length, sequence_stride, fft_length, "stft")
+    if center:
+        x = framing.reflect(x, width=size // 2)
+    frames = framing.frame(x, length=size, step=stride)
+    weights = _window(window, length, size, x.dtype, "stft")
+    frames = frames if weights is None else frames * weights
+    return _parts(fourier.rfft(frames, length=size))
+
+
+@operation
+def istft(
+    x: Any, sequence_length: Any, sequence_stride: Any, fft_length: Any, length: Any = None,
+    window: Any = "hann", center: bool = True,
+) -> Tensor:  # fmt: skip
+    """Return the signal whose `stft` with the same arguments is `x`.
+
+    Args:
+        x: a pair (real, imaginary) of tensors of shape (..., frames, fft_length // 2 + 1).
+        sequence_length, sequence_stride, fft_length, window, center: those of `stft`.
+        length: how many samples to return at most.
+    """
+    z = _joined(x, 2, "istft")
+    frame, stride, size = _frames(sequence_length, sequence_stride, fft_length, "istft")
+    frames = fourier.irfft(_fitted(z, size // 2 + 1), length=size)
+    weights = _window(window, frame, size, frames.dtype, "istft")
+    signal = framing.overlap_add(frames if weights is None else frames * weights, step=stride)
+    # the sum of the squared windows at each place, by which the sum of frames is divided
+    squares = np.ones(size, frames.dtype.np) if weights is None else elementwise.square(weights)
+    each = movement.getitem(real(z), index=(Ellipsis, slice(1)))
+    total = framing.overlap_add(arrays.ones_like(each) * squares, step=stride)
+    total = elementwise.select(elementwise.greater(total, 1e-10), total, arrays.ones_like(total))
+    signal = elementwise.divide(signal, total)
+    signal = signal * (size / stride) if weights is None else signal
+    start = size // 2 if center else 0
+    end = -start or None if length is None else start + int(length)
+    return movement.getitem(signal, index=(Ellipsis, slice(start, end)))
+
+
+def _frames(length, stride, size, what):
+    """Check the length of a frame, the stride, and the length of the transform."""
+    for name, value in (("sequence_length", length), ("sequence_stride", stride)):
+        if not isinstance(value, (int, np.integer)) or value < 1:
+            raise InvalidArgumentError(f"{what}: `{name}` must be a positive int, got {value!r}.")
+    if size < length:
+        raise InvalidArgumentError(
+            f"{what}: `fft_length` must be at least `sequence_length`, got {size} and {length}."
+        )
+    return int(length), int(stride), int(size)
+
+
+def _window(window, length, size, dtype, what):
+    """Return the window with zeros around it up to `size`, or None."""
+    if window is None:
+        return None
+    if isinstance(window, str):
+        if window not in ("hann", "hamming"):
+            raise InvalidArgumentError(
+                f"{what}: `window` must be 'hann', 'hamming', a vector or None, got {window!r}."
+            )
+        mean = 0.5 if window == "hann" else 0.54
+        turn = np.arange(length) * (2 * math.pi / length)
+        values = mean - (1 - mean) * np.cos(turn) if length > 1 else np.ones(1)
+        window = Tensor(values.astype(dtype.np))
+    window = as_dtype(window, dtype)
+    if tuple(window.shape) != (length,):
+        raise ShapeError(
+            f"{what}: `window` must have shape ({length},), got {tuple(window.shape)}."
+        )
+    before = (size - length) // 2
+    return movement.pad(window, widths=((before, size - length - before),))

@@ -84,6 +84,28 @@ def qr(x: TensorLike, mode: Any = "reduced") -> tuple[Tensor, Tensor]:
 
 
 @operation
+def lu_factor(x: TensorLike) -> tuple[Tensor, Tensor]:
+    """Return the triangular factors l and u of matrices with exchanged rows, and the exchanges.
+
+    Args:
+        x: matrices, of shape (..., m, n).
+
+    Returns:
+        A tensor of the shape of `x`, with u on and above the diagonal and l, whose diagonal is 1,
+        below it; and int32 pivots of shape (..., min(m, n)): at step i, the row i changes places
+        with the row pivots[i].
+
+    Example:
+        >>> from framework import keras
+        >>> lu, pivots = keras.ops.lu_factor([[1.0, 2.0], [2.0, 8.0]])
+        >>> lu.numpy().tolist(), pivots.numpy().tolist()
+        ([[2.0, 8.0], [0.5, -2.0]], [1, 1])
+    """
+    packed, _, pivots = linalg.exchanged_factors(floating(x), "lu_factor")
+    return packed, pivots
+
+
+@operation
 def svd(x: TensorLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """Return (u, s, vh) with x = u @ diag(s) @ vh and s descending; or s alone.
 

@@ -42,6 +42,7 @@ def batch(*matrices):
 
 
 none = np.zeros((0, 2, 2))
+own = np.random.default_rng(9)  # so that other files' numbers stay
 
 SAMPLES = {
     "matmul": [
@@ -90,6 +91,10 @@ SAMPLES = {
         no_float16(np.zeros((0, 3, 2))),
         square(well_conditioned(3), full=True),
     ],
+    "lu": [
+        square(turning()), square(own.normal(size=(4, 2)) + np.eye(4, 2)[::-1] * 5),
+        square(own.normal(size=(2, 3, 5)) + np.eye(3, 5) * 5), square(none),
+    ],
     "eigh": [square(spread(3)), square(batch(spread(2), spread(2) * 2)), square(none)],
     "eigvalsh": [square(spread(3)), square(batch(spread(2), spread(2) * 2)), square(none)],
     # complex vectors may turn by a phase: tests/ops/test_complex.py
@@ -126,6 +131,20 @@ def _triangular_solve(a, b, lower):
     return np.linalg.inv(np.tril(a) if lower else np.triu(a)) @ b
 
 
+def _lu(x):
+    """SciPy's factors in one matrix, the order of rows, and the pivots; matrix for matrix."""
+    rows, columns = x.shape[-2:]
+    k, parts = min(rows, columns), []
+    for a in x.reshape(-1, rows, columns):
+        order, lower, upper = linalg.lu(a)
+        packed = np.zeros((rows, columns))
+        packed[:, :k] += np.tril(lower, -1)
+        packed[:k] += upper
+        parts.append((packed, order.argmax(0), linalg.lapack.dgetrf(a)[1]))
+    shapes = x.shape, x.shape[:-1], (*x.shape[:-2], k)
+    return tuple(np.reshape([p[i] for p in parts], s) for i, s in enumerate(shapes))
+
+
 def _qr(x, full=False):
     return tuple(np.linalg.qr(x, "complete" if full else "reduced"))
 
@@ -147,6 +166,7 @@ REFERENCES = {
     "inverse": lambda x: np.linalg.solve(x, np.broadcast_to(np.eye(x.shape[-1]), x.shape)),
     "matrix_rank": lambda x, tol=None: np.linalg.matrix_rank(x, tol).astype(np.int32),
     "pinv": lambda x, rcond: np.linalg.pinv(x, rcond),
+    "lu": _lu,
     "qr": _qr,
     "singular_values": lambda x: np.linalg.svd(x)[1],
     "slogdet": lambda x: tuple(np.linalg.slogdet(x)),

@@ -1,0 +1,98 @@
+"""Overlapping frames of the last axis, the sum of such frames, and reflection at its ends."""
+
+import numpy as np
+
+from framework.core.op import movement
+from framework.ops.movement import flip, getitem, pad
+
+
+def frames_in(size, length, step):
+    """Return how many whole frames an axis of `size` elements has."""
+    return max(0, 1 + (size - length) // step)
+
+
+def _frame(x, *, length, step, count=None):
+    count = frames_in(x.shape[-1], length, step) if count is None else count
+    shape, strides = (*x.shape[:-1], count, length), x.strides
+    if not count or not x.size:
+        return np.zeros(shape, x.dtype)
+    last = strides[-1]
+    views = np.lib.stride_tricks.as_strided(
+        x, shape, (*strides[:-1], last * step, last), writeable=False
+    )
+    return np.ascontiguousarray(views)
+
+
+def _frame_vjp(g, x_shape, step):
+    return overlap_add(g, step=step, size=x_shape[-1])
+
+
+def _frame_infer(x, length, step, count=None):
+    if count is None and x.shape[-1] is not None:
+        count = frames_in(x.shape[-1], length, step)
+    return (*x.shape[:-1], count, length), x.dtype
+
+
+def _overlap_add(x, *, step, size=None):
+    """Add parts of `step` elements, in which frames do not overlap, one after another."""
+    count, length = x.shape[-2:]
+    size = _overlapped(count, length, step) if size is None else size
+    parts = -(-length // step)
+    whole = np.zeros((*x.shape[:-2], count + parts, step), x.dtype)
+    for part in range(parts):
+        piece = x[..., part * step : (part + 1) * step]
+        whole[..., part : part + count, : piece.shape[-1]] += piece
+    whole = whole.reshape(*x.shape[:-2], (count + parts) * step)
+    missing = size - whole.shape[-1]
+    if missing > 0:
+        return np.pad(whole, (*((0, 0),) * (whole.ndim - 1), (0, missing)))
+    return whole[..., :size]
+
+
+def _overlap_add_vjp(g, x_shape, step):
+    return frame(g, length=x_shape[-1], step=step, count=x_shape[-2])
+
+
+def _overlapped(count, length, step):
+    return (count - 1) * step + length if count else 0
+
+
+def _overlap_add_infer(x, step, size=None):
+    if size is None and None not in x.shape[-2:]:
+        size = _overlapped(*x.shape[-2:], step)
+    return (*x.shape[:-2], size), x.dtype
+
+
+# `frame` returns `count` frames of `length` elements, `step` apart: (..., count, length). Without a
+# count these are all whole frames.
+frame = movement("frame", _frame, _frame_vjp, fresh=True, infer=_frame_infer)
+# `overlap_add` sums frames into an axis of `size` elements, which holds all of them.
+overlap_add = movement("overlap_add", _overlap_add, _overlap_add_vjp, infer=_overlap_add_infer)
+
+
+# ---- reflection ----------------------------------------------------------------------------------
+
+
+def _reflect(x, *, width):
+    if width >= max(x.shape[-1], 1):
+        raise ValueError(
+            f"expected more than {width} elements to reflect, got shape {tuple(x.shape)}"
+        )
+    return np.pad(x, (*((0, 0),) * (x.ndim - 1), (width, width)), mode="reflect")
+
+
+def _reflect_vjp(g, x_shape, width):
+    n, last = x_shape[-1], len(x_shape) - 1
+    total = getitem(g, index=(Ellipsis, slice(width, width + n)))
+    for edge, at in ((slice(width), 1), (slice(width + n, None), n - 1 - width)):
+        back = flip(getitem(g, index=(Ellipsis, edge)), axis=(last,))
+        total = total + pad(back, widths=(*((0, 0),) * last, (at, n - width - at)))
+    return total
+
+
+# `reflect` mirrors `width` elements at both ends of the last axis, without the ends themselves.
+reflect = movement(
+    "reflect", _reflect, _reflect_vjp, raises=True, infer=lambda x, width: (
+        (*x.shape[:-1], None if x.shape[-1] is None else x.shape[-1] + 2 * width), x.dtype
+    ),
+)  # fmt: skip
