@@ -79,7 +79,7 @@ TESTED_IN = {
     "kernels/test_tier.py": "kernels/fast/trial",
     "layers/test_operation.py": "core/stateless models/state_tree",
     "layers/test_attention.py": """
-        layers/einsum_dense layers/embedding layers/grouped_query layers/heads layers/lora
+        layers/einsum_dense layers/embedding layers/grouped_query layers/heads
         layers/multi_head""",
     "layers/test_base.py": """
         core/auto_names core/configurable core/keras2_arguments core/shared_fields

@@ -24,11 +24,14 @@ from framework.layers.convolution_base import (
     with_spatial,
 )
 from framework.layers.core import PositiveInt
+from framework.layers.lora import AdaptableKernel, enable_as_asked, with_lora
 from framework.layers.weights import KernelAndBias, weight
 from framework.ops.conv import conv, conv_bias
 
 
-class _Convolution(KernelAndBias, Windowed):
+class _Convolution(
+    KernelAndBias, AdaptableKernel, Windowed, last=("lora_rank", "lora_alpha")
+):  # fmt: skip
     filters: PositiveInt
     kernel_size: object
     strides: object = 1
@@ -38,9 +41,12 @@ class _Convolution(KernelAndBias, Windowed):
     groups: PositiveInt = 1
     activation: ActivationField = None
     use_bias: bool = True
+    lora_rank: int | None = None
+    lora_alpha: float | None = None
 
     def __post_init__(self):
         super().__post_init__()
+        self.lora_alpha = self.lora_rank if self.lora_alpha is None else self.lora_alpha
         if self.filters % self.groups:
             raise InvalidArgumentError(
                 "The number of filters must be evenly divisible by the number of groups. Received: "
@@ -58,8 +64,9 @@ class _Convolution(KernelAndBias, Windowed):
             )
         _output_sizes(self, input_shape)
         shape = (*self.kernel_size, count // self.groups, self.filters)
-        self.kernel = weight(self, "kernel", shape)
+        self._kernel = weight(self, "kernel", shape)
         add_bias(self, self.filters)
+        enable_as_asked(self)
 
     def convolution_op(self, inputs: TensorLike, kernel: TensorLike):
         """Return the convolution without bias, for subclasses that change the kernel first."""
@@ -70,7 +77,9 @@ class _Convolution(KernelAndBias, Windowed):
         return restored(conv(x, kernel, groups=self.groups, **window_of(self)), self.data_format)
 
     def call(self, inputs: TensorLike) -> Any:
-        kernel = self.kernel._as_operand()
+        kernel = self._kernel._as_operand()
+        if self.lora_enabled:
+            kernel = with_lora(self, kernel)
         overridden = type(self).convolution_op is not _Convolution.convolution_op
         if self.bias is None or overridden or self.data_format == "channels_first":
             return finished(self, self.convolution_op(inputs, kernel))

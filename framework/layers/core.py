@@ -18,6 +18,7 @@ from framework.initializers import Seed
 from framework.layers import symbolic_calls
 from framework.layers.base import Layer
 from framework.layers.input_spec import InputSpec
+from framework.layers.lora import AdaptableKernel, Unquantized, enable_as_asked, with_lora
 from framework.layers.weights import KernelAndBias, weight
 from framework.ops.contraction import matmul
 from framework.ops.elementwise import add
@@ -34,8 +35,17 @@ def positive(value):
 PositiveInt = Annotated[int, Resolved("a positive integer", positive)]
 
 
-class Dense(KernelAndBias, Layer):
+class Dense(
+    KernelAndBias, AdaptableKernel, Layer,
+    last=("lora_rank", "lora_alpha", "quantization_config"),
+):  # fmt: skip
     """`activation(inputs @ kernel + bias)` over the last axis, which becomes `units` long.
+
+    Args:
+        units: the size of the last axis of the outputs.
+        use_bias: whether to add a bias.
+        lora_rank, lora_alpha: see `enable_lora`.
+        quantization_config: None.
 
     >>> import numpy as np
     >>> Dense(4, activation="relu")(np.ones((2, 3))).shape
@@ -45,19 +55,26 @@ class Dense(KernelAndBias, Layer):
     units: PositiveInt
     activation: ActivationField = None
     use_bias: bool = True
+    lora_rank: int | None = None
+    lora_alpha: float | None = None
+    quantization_config: Unquantized = None
     supports_masking = True
 
     def __post_init__(self):
         self.input_spec = InputSpec(min_ndim=2)
+        self.lora_alpha = self.lora_rank if self.lora_alpha is None else self.lora_alpha
 
     def build(self, input_shape: ShapeLike) -> None:
         size = input_shape[-1]
-        self.kernel = weight(self, "kernel", (size, self.units))
+        self._kernel = weight(self, "kernel", (size, self.units))
         self.bias = weight(self, "bias", (self.units,)) if self.use_bias else None
         self.input_spec = InputSpec(min_ndim=2, axes={-1: size})
+        enable_as_asked(self)
 
     def call(self, inputs: TensorLike) -> Any:
-        kernel = self.kernel._as_operand()
+        kernel = self._kernel._as_operand()
+        if self.lora_enabled:
+            kernel = with_lora(self, kernel)
         if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
         outputs = _matrix_product(inputs, kernel)

@@ -14,7 +14,7 @@ from framework.core.tensor import Tensor
 from framework.initializers import VarianceScaling
 from framework.layers.base import Layer
 from framework.layers.input_spec import InputSpec
-from framework.layers.lora import Adaptable, lora_config, with_lora
+from framework.layers.lora import AdaptableKernel, Unquantized, enable_as_asked, with_lora
 from framework.layers.weights import (
     KernelConstraints,
     KernelInitializers,
@@ -31,17 +31,8 @@ def _sizes(value):
     return (value,) if isinstance(value, int) else tuple(value)
 
 
-def unquantized(value):
-    """Accept only None as `quantization_config`: quantization is not supported."""
-    if value is not None:
-        raise InvalidArgumentError("quantization is not supported; expected None")
-
-
-Unquantized = Annotated[None, Resolved("None", unquantized)]
-
-
 class EinsumDense(
-    KernelInitializers, KernelRegularizers, KernelConstraints, Adaptable, Layer,
+    KernelInitializers, KernelRegularizers, KernelConstraints, AdaptableKernel, Layer,
     last=("lora_rank", "lora_alpha", "gptq_unpacked_column_size", "quantization_config"),
 ):  # fmt: skip
     """`activation(einsum(equation, inputs, kernel) + bias)`.
@@ -82,13 +73,6 @@ class EinsumDense(
     def partial_output_shape(self):
         return self.output_shape
 
-    @property
-    def kernel(self):
-        """The kernel, plus the LoRA delta if LoRA is enabled."""
-        if not self.built and not self._framework.building:
-            raise AttributeError("You must build the layer before accessing `kernel`.")
-        return with_lora(self, self._kernel._as_operand()) if self.lora_enabled else self._kernel
-
     def build(self, input_shape: ShapeLike) -> None:
         labels = _parsed(self.equation, len(input_shape))
         sizes = _sizes_of(labels, self.equation, tuple(input_shape), self.output_shape)
@@ -101,8 +85,7 @@ class EinsumDense(
             shape = _bias_shape(sizes, self.bias_axes, of_outputs, self)
             self.bias = weight(self, "bias", shape)
         self._framework.inner = _inner_axes(of_inputs, of_kernel, of_outputs)
-        if self.lora_rank:
-            self.enable_lora(self.lora_rank, self.lora_alpha)
+        enable_as_asked(self)
 
     def call(self, inputs: TensorLike) -> Any:
         kernel = self._kernel._as_operand()
@@ -118,7 +101,7 @@ class EinsumDense(
         return outputs if self.activation is linear else self.activation(outputs)
 
     def get_config(self) -> dict[str, Any]:
-        config = lora_config(self, super().get_config())
+        config = super().get_config()
         if not self.gptq_unpacked_column_size:
             del config["gptq_unpacked_column_size"]
         return config

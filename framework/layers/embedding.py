@@ -12,8 +12,7 @@ from framework.core.promotion import promote
 from framework.initializers import InitializerField
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
-from framework.layers.einsum_dense import Unquantized
-from framework.layers.lora import Adaptable, lora_config, with_lora
+from framework.layers.lora import Adaptable, Unquantized, enable_as_asked, lora_config, with_lora
 from framework.layers.weights import weight
 from framework.ops.contraction import matmul
 from framework.ops.elementwise import not_equal, tanh
@@ -98,8 +97,7 @@ class Embedding(_TableLayer, makes_masks=False):
         shape = (self.input_dim, self.output_dim)
         # no cast of the whole table: only rows in use are cast, so the gradient stays sparse
         self._embeddings = weight(self, "embeddings", shape, autocast=False)
-        if self.lora_rank:
-            self.enable_lora(self.lora_rank, self.lora_alpha)
+        enable_as_asked(self)
 
     @property
     def embeddings(self):

@@ -380,6 +380,7 @@ CELL = """
     output_size recurrent_kernel reset_dropout_mask reset_recurrent_dropout_mask seed_generator
     state_size dropout_mask_count
 """
+LORA = "enable_lora lora_alpha lora_enabled lora_rank _kernel"
 DROPS = "seed_generator noise_shape"
 HEADS = """
     key_dense output_dense query_dense value_dense num_repeats _compute_attention
@@ -609,7 +610,7 @@ CASES: dict[str, tuple] = {
         schedules.PiecewiseConstantDecay, [2, 4], [0.1, 0.01, 0.001]
     ),
     "Layer of a user": layer(Scale, more="dense drop seen several factor"),
-    "Dense": layer(layers.Dense, 4, "tanh", more="kernel bias"),
+    "Dense": layer(layers.Dense, 4, "tanh", more=f"kernel bias {LORA}"),
     "Dropout": layer(layers.Dropout, 0.5, seed=3, shape=(6,), more="seed_generator"),
     "BatchNormalization": layer(
         layers.BatchNormalization, shape=(6,),
@@ -619,7 +620,7 @@ CASES: dict[str, tuple] = {
     "GroupNormalization": layer(layers.GroupNormalization, 3, shape=(6,), more="beta gamma"),
     "Conv2D": layer(
         layers.Conv2D, 3, 2, shape=(6, 6, 2),
-        more="""bias convolution_op enable_lora kernel lora_alpha lora_enabled lora_rank rank""",
+        more=f"bias convolution_op kernel rank {LORA}",
     ),
     "DepthwiseConv2D": layer(layers.DepthwiseConv2D, 2, shape=(6, 6, 2), more="bias kernel rank"),
     "SeparableConv2D": layer(
@@ -686,8 +687,7 @@ CASES: dict[str, tuple] = {
     "GaussianNoise": layer(layers.GaussianNoise, 0.5, seed=1, shape=(5, 3), more=DROPS),
     "EinsumDense": layer(
         layers.EinsumDense, "abc,cd->abd", (None, 2), shape=(5, 3),
-        more="""bias kernel enable_lora lora_alpha lora_enabled lora_rank partial_output_shape
-        _kernel""",
+        more=f"bias kernel partial_output_shape {LORA}",
     ),
     "TimeDistributed": layer(
         layers.TimeDistributed, Fresh(lambda: layers.Dense(2, name="inner")), shape=(5, 3)

@@ -187,35 +187,6 @@ def test_initial_tables():
         np.testing.assert_array_equal(layer(np.array([2, 0])), table[[2, 0]])
 
 
-def test_low_rank_adaptation():
-    layer = layers.Embedding(5, 4, lora_rank=2, lora_alpha=3)
-    before = layer(np.array([[1, 2]])).numpy()
-    assert [(w.name, tuple(w.shape), w.trainable) for w in layer.weights] == [
-        ("embeddings", (5, 4), False), ("lora_embeddings_a", (5, 2), True),
-        ("lora_embeddings_b", (2, 4), True),
-    ]  # fmt: skip
-    layer.lora_embeddings_b.assign(cases.wave((2, 4)))
-    delta = layer.lora_embeddings_a.numpy() @ cases.wave((2, 4)) * 1.5
-    np.testing.assert_allclose(
-        layer(np.array([[1, 2]])), before + delta[[[1, 2]]], rtol=1e-5, atol=1e-6
-    )
-
-    dense = layers.EinsumDense("ab,bcd->acd", (2, 3))
-    x = cases.wave((2, 4)).astype("float32")
-    dense(x)
-    dense.enable_lora(2)
-    assert [tuple(w.shape) for w in dense.trainable_weights] == [(4, 2, 2), (2, 3)]
-    dense.lora_kernel_b.assign(cases.wave((2, 3)))
-    expected = np.einsum("ab,bcd->acd", x, dense.kernel.numpy())
-    np.testing.assert_allclose(dense(x), expected, rtol=1e-5, atol=1e-6)
-    with pytest.raises(ValueError, match="once per layer"):
-        dense.enable_lora(2)
-    with pytest.raises(ValueError, match="built"):
-        layers.Embedding(3, 2).enable_lora(2)
-    with pytest.raises(ValueError, match="remove embeddings_constraint"):
-        layers.Embedding(3, 2, embeddings_constraint="non_neg", lora_rank=1)(np.array([0]))
-
-
 # ---- mistakes ------------------------------------------------------------------------------------
 
 X = cases.wave((2, 3, 4))
