@@ -1,16 +1,20 @@
-"""Progress displays: a tqdm bar on a terminal, one line per epoch elsewhere."""
+"""Progress displays: a tqdm bar on a terminal or in a notebook, one line per epoch elsewhere."""
 
+import math
 import sys
 import time
+from importlib.util import find_spec
+
+_TEXT_COLUMNS = 100  # of a bar in a notebook without ipywidgets: the width is unknown there
+_UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
 def progress_for(verbose, epochs):
     """Return the display for `verbose`: 0 silent, 1 or "auto" a bar, 2 a line per epoch."""
-    if verbose == "auto":
-        verbose = 1
-    if verbose and (verbose == 2 or not sys.stdout.isatty()):
-        return Lines(epochs)
-    return Bars(epochs) if verbose else Silent()
+    if not verbose:
+        return Silent()
+    has_bars = verbose != 2 and (sys.stdout.isatty() or _in_notebook())
+    return Bars(epochs) if has_bars else Lines(epochs)
 
 
 class Silent:
@@ -30,44 +34,53 @@ class Silent:
 
 
 class Lines(Silent):
-    """Prints one line per epoch."""
+    """Prints one line per epoch: steps, time, time per step, then every log."""
 
     def __init__(self, epochs):
         self.epochs = epochs
 
     def begin(self, epoch, steps):
         self._heading = f"Epoch {epoch + 1}/{self.epochs}" if self.epochs else ""
-        self._start, self._steps = time.perf_counter(), 0
+        self._steps, self._done, self._start = steps, 0, time.perf_counter()
 
     def batch(self, logs, done):
-        self._steps = done
+        self._done = done
 
     def end(self, logs):
+        parts = [self._heading, self._summary(), text(logs)]
+        print(" - ".join([part for part in parts if part]), flush=True)
+
+    def _summary(self):
         seconds = time.perf_counter() - self._start
-        each = seconds / max(self._steps, 1) * 1e3
-        parts = [self._heading] if self._heading else []
-        parts.append(f"{seconds:.1f}s ({self._steps} steps, {each:.2g} ms each)")
-        print(" - ".join([*parts, text(logs)]), flush=True)
+        steps = f"{self._done}/{self._steps or self._done}"
+        return f"{steps} - {duration(seconds)} - {per_step(seconds / max(self._done, 1))}"
 
 
-class Bars(Silent):
-    """Shows a bar per epoch, redrawn at most ten times a second."""
+class Bars(Lines):
+    """Shows a bar, redrawn at most ten times a second, until the epoch ends; then the line.
 
-    def __init__(self, epochs):
-        self.epochs = epochs
-        self._bar = None
+    The heading has a line of its own. A terminal cuts the bar at its width, but wraps the line of
+    the finished epoch, so every log can be read.
+    """
+
+    _bar = None
 
     def begin(self, epoch, steps):
-        heading = f"Epoch {epoch + 1}/{self.epochs}" if self.epochs else None
-        self._bar = _tqdm()(total=steps, desc=heading, file=sys.stdout, unit="step")
+        super().begin(epoch, steps)
+        if self._heading:
+            print(self._heading, flush=True)
+            self._heading = ""
+        self._bar = _bar(steps)
 
     def batch(self, logs, done):
+        super().batch(logs, done)
         if self._bar.update(done - self._bar.n):  # true if the bar was redrawn
             self._bar.set_postfix_str(text(logs()), refresh=False)
 
     def end(self, logs):
-        self._bar.set_postfix_str(text(logs), refresh=False)
+        self._bar.leave = False  # the line of the finished epoch replaces the bar
         self.close()
+        super().end(logs)
 
     def close(self):
         if self._bar is not None:
@@ -75,11 +88,32 @@ class Bars(Silent):
             self._bar = None
 
 
-def _tqdm():
-    """Import tqdm when the first bar is drawn: importing it takes 30 ms."""
-    from tqdm import tqdm
+def _bar(steps):
+    """Return a bar that fills the width that the logs leave.
 
-    return tqdm
+    tqdm is imported when the first bar is drawn: importing it takes 30 ms.
+    """
+    if not _in_notebook():
+        from tqdm import tqdm
+
+        size = {"dynamic_ncols": True}
+    elif find_spec("ipywidgets"):
+        from tqdm.notebook import tqdm
+
+        size = {}
+    else:
+        from tqdm import tqdm
+
+        size = {"ncols": _TEXT_COLUMNS}
+    layout = "{n_fmt}/{total_fmt} {bar} {elapsed}<{remaining}{postfix}"
+    return tqdm(total=steps, file=sys.stdout, unit="step", bar_format=layout, **size)
+
+
+def _in_notebook():
+    """Return whether the code runs in a Jupyter kernel."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and "IPKernelApp" in shell.config
 
 
 def text(logs):
@@ -88,6 +122,26 @@ def text(logs):
 
 
 def _number(value):
+    """Return a number with four decimals; smaller ones with four digits, as 0.00001234."""
     if not isinstance(value, (int, float)):
         return str(value)
-    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e5 or value == 0 else f"{value:.4e}"
+    size = abs(value)
+    if not math.isfinite(size) or size == 0 or 1e-3 <= size < 1e12:
+        return f"{value:.4f}"
+    decimals = 3 - math.floor(math.log10(size))
+    return f"{value:.{decimals}f}" if 0 < decimals <= 15 else f"{value:.4e}"
+
+
+def duration(seconds):
+    """Return a time as `1.2s`, `2m05s` or `1h02m`."""
+    if seconds < 99.95:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}m{rest:02d}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02d}m"
+
+
+def per_step(seconds):
+    """Return the time of a step as `12 ms/step`, with two digits or more."""
+    size, unit = next((u for u in _UNITS if seconds >= 0.9995 * u[0]), _UNITS[-1])
+    number = seconds / size
+    return f"{number:.{0 if number >= 9.95 else 1}f} {unit}/step"

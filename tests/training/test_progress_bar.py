@@ -8,7 +8,7 @@ from framework import keras
 
 
 def shown(capsys):
-    return re.sub(r".*ms each\)", "", capsys.readouterr().out).strip()
+    return re.sub(r".*/step", "", capsys.readouterr().out).strip()
 
 
 @pytest.mark.parametrize(
