@@ -132,6 +132,22 @@ CALLS = {
     "image.resize": ((IMAGES, (4, 9), "bicubic"), {}),
     "image.crop_images": ((IMAGES, 1, 2, 3, 1), {}),
     "image.pad_images": ((IMAGES, 1, 2, 3, 1), {}),
+    **dict.fromkeys(words("""
+        image.rgb_to_grayscale image.sobel_edges image.gaussian_blur
+    """), ((IMAGES,), {})),
+    **dict.fromkeys(words("image.rgb_to_hsv image.hsv_to_rgb"), ((np.abs(IMAGES) % 1,), {})),
+    "image.ssim": ((IMAGES, IMAGES * 0.5), {"filter_size": 3}),
+    "image.extract_patches": ((IMAGES, 2), {}),
+    "image.extract_patches_3d": ((np.float32(RNG.normal(size=(2, 4, 4, 4, 2))), 2), {}),
+    "image.scale_and_translate": (
+        (IMAGES, (2, 4, 9, 3), np.float32([0.5, 1.2]), np.float32([0.1, 0.3]), (1, 2), "linear"), {}
+    ),
+    "image.perspective_transform": (
+        (IMAGES, np.float32([[0, 0], [0, 5], [5, 0], [5, 5]]),
+         np.float32([[1, 1], [0, 5], [6, 0], [4, 4]])), {}
+    ),
+    "image.map_coordinates": ((X, np.float32([[0.2, 0.5], [1.7, 0.1]]), 1), {}),
+    "image.elastic_transform": ((IMAGES,), {"sigma": 1.0, "seed": 1}),
     "image.affine_transform": ((IMAGES, np.float32([1, 0.2, 0.5, -0.1, 0.9, 1.5, 0, 0])), {}),
     "view_as_real": ((np.complex64([[1 + 2j, 3], [4, 5j]]),), {}),
 }  # fmt: skip

@@ -12,19 +12,20 @@ from framework.layers.base import Layer
 words = str.split
 
 TENSORS = set(words("""
-    a abs_ angle args arr array b bias choicelist chol condition condlist counts data
-    depthwise_filter depthwise_kernel diagonal elements elems features filter filters ids imag image
-    images indices input input_ input_tensor inputs kernel key labels lengths logits mask matrix
+    a abs_ angle args arr array b bias choicelist chol condition condlist coordinates counts data
+    depthwise_filter depthwise_kernel diagonal elements elems end_points features filter filters ids
+    imag image image1 image2 images indices input input_ input_tensor inputs kernel key labels
+    lengths logits mask matrix
     mean mean_ss offset operands output params partitions pointwise_filter pointwise_kernel
-    predictions query real rhs scale segment_ids sequences signal signals sorted_sequence t t_list
-    target targets tensor transform updates value values var variable variance variance_ss weights
-    x x1 x2 xs y y_pred y_true
+    predictions query real rhs scale segment_ids sequences signal signals sorted_sequence
+    start_points t t_list target targets tensor transform updates value values var variable
+    variance variance_ss volumes weights x x1 x2 xs y y_pred y_true
 """))  # fmt: skip
 """Parameters that take tensors: their arrays become inputs of a model."""
 
 WEIGHTS = set(words("""
     depthwise_filter depthwise_kernel filter filters kernel pointwise_filter pointwise_kernel
-    transform
+    coordinates end_points start_points transform
 """))  # fmt: skip
 """Tensors among these whose sizes are known in every program."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from framework.core.argument_types import TensorLike
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.operations import operation
 from framework.core.tensor import Tensor
@@ -18,10 +19,18 @@ from framework.keras.ops.image_layout import ImageLayout, images_of, is_first, o
 from framework.ops import elementwise as _e
 from framework.ops import movement as _m
 from framework.ops.casting import like, saturate_cast, widened
-from framework.ops.reduction import np_dtype
-from framework.ops.resampling import resized
+from framework.ops.contraction import matmul_with_vectors
+from framework.ops.division import promoted_floats
+from framework.ops.reduction import np_dtype, reduce_max, reduce_min
+from framework.ops.resampling import resized, weight_matrix
 
 _INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic", "area")
+_SCALINGS = {
+    **dict.fromkeys(("linear", "bilinear", "trilinear", "triangle"), "bilinear"),
+    **dict.fromkeys(("cubic", "bicubic", "tricubic"), "bicubic"),
+    "lanczos3": "lanczos3",
+    "lanczos5": "lanczos5",
+}
 
 
 @operation
@@ -113,6 +122,67 @@ def _framed(x, size, fill_value):
         return x
     inner = np.pad(np.ones((1, *x.shape[1:3], 1), bool), widths)
     return _e.select(inner, _m.pad(x, widths=widths), np.asarray(fill_value).astype(np_dtype(x)))
+
+
+@operation
+def scale_and_translate(
+    images: TensorLike, output_shape: Any, scale: TensorLike, translation: TensorLike,
+    spatial_dims: Any, method: str, antialias: bool = True,
+) -> Tensor:  # fmt: skip
+    """Scale and shift some axes: position p of `images` becomes p * scale + translation.
+
+    Positions are those of edges: pixel i reaches from i to i + 1. Beyond the images lie zeros.
+
+    Args:
+        images: any tensor.
+        output_shape: the shape of the result.
+        scale, translation: one number for each of `spatial_dims`.
+        spatial_dims: the axes.
+        method: "linear" (also "bilinear", "trilinear", "triangle"), "cubic" ("bicubic",
+            "tricubic"), "lanczos3" or "lanczos5".
+        antialias: True to average over more pixels along axes that shrink.
+
+    Returns:
+        The dtype of `images`; integers are rounded. Derivatives by `scale` and `translation` exist.
+
+    Raises:
+        ValueError: `method` is unknown, or lengths differ.
+
+    Example:
+        >>> from framework import keras
+        >>> f, x = keras.ops.image.scale_and_translate, np.float32([1, 2, 3])
+        >>> f(x, (6,), np.float32([2]), np.float32([0]), (0,), "linear").numpy()
+        array([1.  , 1.25, 1.75, 2.25, 2.75, 3.  ], dtype=float32)
+    """
+    one_of(method, _SCALINGS, "method", "scale_and_translate")
+    x = tensor(images)
+    scale, translation = promoted_floats(scale, translation)
+    dims = [d % x.ndim for d in np.asarray(spatial_dims, int).reshape(-1).tolist()]
+    if tuple(scale.shape) != (len(dims),) or tuple(translation.shape) != (len(dims),):
+        raise InvalidArgumentError(
+            f"scale_and_translate: `scale` and `translation` must have {len(dims)} numbers, one "
+            f"for each of `spatial_dims`, got shapes {tuple(scale.shape)} and "
+            f"{tuple(translation.shape)}."
+        )
+    y = widened(floating(x))
+    for i, d in enumerate(dims):
+        factor, shift = (_m.getitem(v, index=(i,)) for v in (scale, translation))
+        w = weight_matrix(
+            x.shape[d], int(output_shape[d]), factor, shift, _SCALINGS[method], antialias
+        )
+        y = matmul_with_vectors(_with_axis_last(y, d), like(w, y))
+        y = _m.transpose(y, perm=(*range(d), x.ndim - 1, *range(d, x.ndim - 1)))
+    if dims and x.dtype.is_integer:
+        everywhere = {"axis": tuple(range(x.ndim)), "keepdims": False}
+        y = _e.clip(_e.round_(y), reduce_min(x, **everywhere), reduce_max(x, **everywhere))
+    return like(y, x)
+
+
+def _with_axis_last(x, axis):
+    return _m.transpose(x, perm=(*(i for i in range(x.ndim) if i != axis), axis))
+
+
+# ---- margins -------------------------------------------------------------------------------------
 
 
 def _margins(before, after, old, new, what, sides):

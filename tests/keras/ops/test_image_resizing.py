@@ -104,6 +104,55 @@ def test_errors(call, words):
         call()
 
 
+SCALED = {  # WAVES to (3, 4), scales 0.6 and 0.5, shifts 0.4 and -0.3, by Keras on TensorFlow
+    ("linear", True): """0.4567 -0.2312 0.1697 0 0.1142 -0.0096 0.0226 0 -0.0074 -0.0161 -0.0265
+        0""",
+    ("cubic", True): """0.5411 -0.2781 0.1699 0 0.0933 -0.0243 0.0151 0 0.0024 -0.0016 -0.0518
+        0""",
+    ("lanczos3", True): """0.5438 -0.2667 0.1519 0 0.1054 -0.0481 0.0206 0 -0.0044 0.0267 -0.0772
+        0""",
+    ("lanczos5", False): """1.0611 -1.2471 1.0263 0 0.6009 1.3262 0.4446 0 -0.7851 -0.5954 -0.1041
+        0""",
+    ("linear", False): """0.8201 -0.7932 0.7973 0 0.5347 0.7309 0.3528 0 -0.6565 -0.4494 -0.0464
+        0""",
+}
+
+
+@pytest.mark.parametrize(("method", "antialias"), SCALED)
+def test_scaled_and_translated(method, antialias):
+    def f(x, scale, shift):
+        shape = (*x.shape[:1], 3, 4, *x.shape[3:])
+        return image.scale_and_translate(x, shape, scale, shift, (1, -2), method, antialias)
+
+    given = WAVES, np.float32([0.6, 0.5]), np.float32([0.4, -0.3])
+    expected = np.float64(SCALED[method, antialias].split())
+    compiled = tf.function(f)
+    for _ in range(3):
+        np.testing.assert_allclose(compiled(*given).numpy().ravel(), expected, atol=1e-4)
+    weights = np.cos(np.arange(12)).reshape(1, 3, 4, 1)
+    arrays = [np.float64(a) for a in given]
+    arrays[1] += 0.01  # away from the kinks of the linear kernel
+    with tf.GradientTape() as tape:
+        variables = [tf.Variable(a) for a in arrays]
+        total = tf.reduce_sum(f(*variables) * weights)
+    for i, slopes in enumerate(tape.gradient(total, variables)):
+        steps = [RNG.normal(size=a.shape) * 1e-6 * (i == k) for k, a in enumerate(arrays)]
+        ends = [f(*(a + s * d for a, d in zip(arrays, steps))).numpy() for s in (1, -1)]
+        change = np.sum((ends[0] - ends[1]) * weights) / 2
+        assert np.sum(slopes.numpy() * steps[i]) == pytest.approx(change, rel=1e-4, abs=1e-11)
+
+
+def test_scaled_integers_stay_in_range():
+    scale, shift = np.float32([1.3, 0.6]), np.float32([0.4, -0.3])
+    y = image.scale_and_translate(BYTES, (2, 7, 4, 3), scale, shift, (1, 2), "cubic")
+    assert y.dtype == "uint8"
+    assert y.numpy().min() >= BYTES.min()
+    with pytest.raises(ValueError, match="must have 2 numbers"):
+        image.scale_and_translate(X, (2, 7, 4, 3), [1.0], [0.0], (1, 2), "cubic")
+    with pytest.raises(ValueError, match="`method` must be one of 'linear'"):
+        image.scale_and_translate(X, (2, 7, 4, 3), scale, shift, (1, 2), "area")
+
+
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("single", [False, True])
 def test_cropped_and_padded(first, single):
@@ -152,3 +201,21 @@ def test_unknown_sizes():
     model = keras.Model(inputs, y)
     expected = image.resize(X[:, 1:, 1:], (4, 4)).numpy()
     np.testing.assert_array_equal(model(X).numpy(), expected)
+
+
+@pytest.mark.parametrize("size", [(4, 4), (3, 9)])
+def test_smart_resize(size):
+    f = keras.preprocessing.image.smart_resize
+    expected = image.resize(X, size, crop_to_aspect_ratio=True).numpy()
+    y = f(X, size)
+    assert type(y) is np.ndarray
+    np.testing.assert_array_equal(y, expected)
+    np.testing.assert_array_equal(f(tf.constant(X[0]), size).numpy(), expected[0])
+    first = f(X.transpose(0, 3, 1, 2), size, data_format="channels_first")
+    np.testing.assert_array_equal(first.transpose(0, 2, 3, 1), expected)
+    floats = f(BYTES, size)
+    assert floats.dtype == np.float32
+    assert f(BYTES, size, "nearest").dtype == np.uint8
+    np.testing.assert_array_equal(f(np.float32(BYTES), size), floats)
+    with pytest.raises(TypeError, match="unexpected arguments factor"):
+        f(X, size, factor=2)

@@ -133,15 +133,135 @@ def test_slopes_of_affine_transforms(mode):
         assert by_t.numpy()[0, i] == pytest.approx(change(0 * dx, step) / 1e-3, abs=0.02)
 
 
+# ---- perspective ---------------------------------------------------------------------------------
+
+WAVES = np.float32(np.sin(np.arange(35) ** 1.3).reshape(1, 5, 7, 1)[:, :3, :4])
+START = np.float32([[0, 0], [0, 5], [7, 0], [7, 5]])
+END = np.float32([[0.3, 0.5], [0.7, 5], [6, -1], [8, 6.1]])
+KERAS = {  # of WAVES with fill_value=0.7, by Keras 3.15 on TensorFlow
+    "nearest": """0.7000 0.8415 -0.8571 0.7000 0.7000 0.7029 0.8926 0.7000 0.7000 0.6870 -0.8080
+        0.7000""",
+    "bilinear": """0.6101 0.7498 -0.4468 0.7000 0.4482 0.5749 0.0959 0.7351 0.4772 0.6251 -0.1386
+        0.7595""",
+}
+
+
+@pytest.mark.parametrize("interpolation", KERAS)
+def test_perspective(interpolation):
+    expected = np.float64(KERAS[interpolation].split()).reshape(WAVES.shape)
+
+    def f(x, start, end, data_format=None):
+        return image.perspective_transform(x, start, end, interpolation, 0.7, data_format)
+
+    compiled = tf.function(f)
+    for _ in range(3):
+        np.testing.assert_allclose(compiled(WAVES, START, END).numpy(), expected, atol=1e-4)
+    np.testing.assert_allclose(f(WAVES[0], START, END).numpy(), expected[0], atol=1e-4)
+    first = f(WAVES.transpose(0, 3, 1, 2), START, END, "channels_first").numpy()
+    np.testing.assert_allclose(first.transpose(0, 2, 3, 1), expected, atol=1e-4)
+    two = f(np.repeat(WAVES, 2, 0), np.stack([START, START]), np.stack([END, START])).numpy()
+    np.testing.assert_allclose(two, np.concatenate([expected, WAVES]), atol=1e-4)
+
+
+def test_slopes_of_perspectives():
+    given = np.cos(np.arange(WAVES.size)).reshape(WAVES.shape)
+
+    def f(start, end):
+        y = image.perspective_transform(tf.constant(WAVES, "float64"), start, end)
+        return tf.reduce_sum(y * given)
+
+    for i in (0, 1):
+        points = [tf.constant(START + 0.05), tf.constant(END)]
+        with tf.GradientTape() as tape:
+            tape.watch(points)
+            total = f(*points)
+        slope = tape.gradient(total, points)[i].numpy()[1, 0]
+        step = np.float32(np.zeros((4, 2)))
+        step[1, 0] = 2e-3
+        ends = [f(*(p + s * step if k == i else p for k, p in enumerate(points))) for s in (1, -1)]
+        assert slope == pytest.approx(float(ends[0] - ends[1]) / 4e-3, abs=0.02)
+
+
+# ---- mapped coordinates --------------------------------------------------------------------------
+
+MODES = ("constant", "nearest", "wrap", "mirror", "reflect")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("shape", [(4, 5), (3, 2, 4), (6,)])
+def test_mapped_coordinates(mode, order, shape):
+    x = RNG.uniform(size=shape)
+    places = RNG.uniform(-9, 9, (len(shape), 3, 4))
+    rounded = np.rint(places) if order == 0 else places
+    expected = [at(x, rounded[(slice(None), *i)], mode, 0.3) for i in np.ndindex(3, 4)]
+
+    def f(x, places):
+        return image.map_coordinates(x, places, order, mode, 0.3)
+
+    with tf.GradientTape() as tape:
+        v, p = tf.Variable(x), tf.Variable(places)
+        y = f(v, p)
+    np.testing.assert_allclose(y.numpy().ravel(), expected, atol=1e-12)
+    np.testing.assert_array_equal(tf.function(f)(x, places).numpy(), y.numpy())
+    given = RNG.normal(size=y.shape)
+    by_x, by_places = tape.gradient(y, [v, p], given)
+    step = RNG.normal(size=shape)
+    change = np.sum(given * (f(x + step, places) - f(x - step, places)).numpy()) / 2
+    assert np.sum(by_x.numpy() * step) == pytest.approx(change)
+    if order == 0:
+        assert by_places is None
+    else:
+        step = RNG.normal(size=places.shape) * 1e-7
+        change = np.sum(given * (f(x, places + step) - f(x, places - step)).numpy()) / 2
+        assert np.sum(by_places.numpy() * step) == pytest.approx(change, rel=1e-5)
+
+
+def test_mapped_coordinates_of_integers_and_invalid_places():
+    y = image.map_coordinates(np.uint8([10, 20, 31]), [[0.56, 1.5]], 1)
+    assert (y.dtype, y.numpy().tolist()) == ("uint8", [16, 26])
+    for mode in MODES:
+        y = image.map_coordinates([1.0, 2.0], [[np.nan, np.inf, -np.inf, 0.0]], 0, mode)
+        assert y.numpy()[3] == 1
+    with pytest.raises(NotImplementedError, match="`order` must be 0 or 1"):
+        image.map_coordinates([1.0, 2.0], [[0.0]], 2)
+
+
+# ---- elastic transforms --------------------------------------------------------------------------
+
+
+def test_elastic_transform():
+    x = np.broadcast_to(np.float32(np.indices((20, 30))).transpose(1, 2, 0), (2, 20, 30, 2))
+    f = image.elastic_transform
+    y = f(x, alpha=3.0, sigma=2.0, seed=5).numpy()
+    np.testing.assert_array_equal(f(x, alpha=3.0, sigma=2.0, seed=5).numpy(), y)
+    moved = (y - x)[:, 8:12, 8:22]  # each channel is a coordinate, so this is the displacement
+    assert 0.05 < np.std(moved) < 5
+    assert np.abs(np.diff(moved, axis=2)).max() < 1.5  # it is smooth
+    assert abs(np.corrcoef(moved[..., 0].ravel(), moved[..., 1].ravel())[0, 1]) < 0.9
+    assert np.abs(moved[0] - moved[1]).max() > 0.01  # and another one in each image
+    first = f(x.transpose(0, 3, 1, 2), 3.0, 2.0, seed=5, data_format="channels_first").numpy()
+    np.testing.assert_array_equal(first.transpose(0, 2, 3, 1), y)
+    np.testing.assert_array_equal(f(x, alpha=0.0, sigma=2.0).numpy(), x)
+    assert f(np.uint8(x[0]), seed=1).dtype == "uint8"
+    assert not np.array_equal(f(x).numpy(), f(x).numpy())
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
+        (lambda: image.perspective_transform(X, START[:3], END), "`start_points` must have shape"),
+        (lambda: image.perspective_transform(X, START, END[None]), "must have one shape"),
+        (lambda: image.map_coordinates(X, X, 1), "`coordinates` must have shape"),
+        (lambda: image.map_coordinates(X, X, 1, "mirrored"), "`fill_mode` must be one of"),
+        (lambda: image.elastic_transform(X, fill_mode="mirror"), "`fill_mode` must be one of"),
+        (lambda: image.elastic_transform(X, interpolation="area"), "`interpolation` must be one"),
         (lambda: image.affine_transform(X, AFFINE, "bicubic"), "`interpolation` must be one of"),
         (lambda: image.affine_transform(X, AFFINE, fill_mode="mirror"), "`fill_mode` must be one"),
         (lambda: image.affine_transform(X[0, 0], AFFINE), "`images` must have rank 3"),
         (lambda: image.affine_transform(X, AFFINE[None]), "`transform` must have rank 1"),
-        (lambda: image.affine_transform(X, AFFINE[:, :6]), r"\(2, 8\), eight numbers"),
-        (lambda: image.affine_transform(X[0], AFFINE), r"\(1, 8\), eight numbers"),
+        (lambda: image.affine_transform(X, AFFINE[:, :6]), "one for each of the 2"),
+        (lambda: image.affine_transform(X[0], AFFINE), "one for each of the 1"),
     ],
 )
 def test_errors(call, words):
