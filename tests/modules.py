@@ -92,6 +92,7 @@ TESTED_IN = {
     "layers/test_core.py": "layers/merging layers/reshaping",
     "layers/test_every_layer.py": "layers/*",
     "layers/test_lookup.py": "layers/categorical layers/hashing layers/text",
+    "layers/test_spectrograms.py": "kernels/mel_scale",
     "layers/test_normalization.py": """
         layers/batch_normalization layers/preprocessing layers/spectral_normalization""",
     "layers/test_pooling.py": "layers/noise",

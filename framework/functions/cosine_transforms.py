@@ -17,6 +17,7 @@ from framework.core.operations import operation
 from framework.core.promotion import floating
 from framework.core.tensor import Tensor
 from framework.functions.fourier import fitted
+from framework.kernels.mel_scale import mel_weights
 from framework.ops import fourier, movement
 from framework.ops.complex import complex_, real
 
@@ -99,11 +100,6 @@ def _cosines(x, type, norm):
 # ---- the mel scale -------------------------------------------------------------------------------
 
 
-def _mel(hertz):
-    """Return frequencies in mels, by the formula of the HTK toolkit."""
-    return 1127 * np.log1p(np.asarray(hertz, np.float64) / 700)
-
-
 def linear_to_mel_weight_matrix(
     num_mel_bins: Any = 20, num_spectrogram_bins: Any = 129, sample_rate: Any = 8000,
     lower_edge_hertz: Any = 125.0, upper_edge_hertz: Any = 3800.0,
@@ -134,12 +130,7 @@ def linear_to_mel_weight_matrix(
             f"<= sample_rate / 2 and a floating dtype, got {bands}, {bins}, {low}, {high}, {rate} "
             f"and {dtype}."
         )
-    places = _mel(np.linspace(0, rate / 2, bins))[:, None]
-    edges = np.linspace(_mel(low), _mel(high), bands + 2)
-    rising = (places - edges[:-2]) / (edges[1:-1] - edges[:-2])
-    falling = (edges[2:] - places) / (edges[2:] - edges[1:-1])
-    weights = np.maximum(0, np.minimum(rising, falling))
-    weights[0] = 0  # the frequency 0 belongs to no band
+    weights = mel_weights(bands, bins, rate, low, high)
     return Tensor(weights.astype(dtype.np))
 
 

@@ -7,6 +7,7 @@
 _MASK = 2**64 - 1
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 _SEED = 81
+_MURMUR = 0xC6A4A7935BD1E995
 
 
 def fingerprint(text):
@@ -17,6 +18,12 @@ def fingerprint(text):
     if n <= 32:
         return _of_32(text)
     return _of_64(text) if n <= 64 else _of_more(text)
+
+
+def joint_fingerprint(one, other):
+    """Return the 64-bit fingerprint of two fingerprints, by the mixing of MurmurHash2."""
+    mixed = one ^ _MURMUR ^ _shaken(other * _MURMUR) * _MURMUR & _MASK
+    return _shaken(_shaken(mixed * _MURMUR) * _MURMUR)
 
 
 def _word(text, at, size=8):

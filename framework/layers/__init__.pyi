@@ -23,7 +23,7 @@ from framework.layers.embedding import (
     Embedding as Embedding, ReversibleEmbedding as ReversibleEmbedding,
 )  # fmt: skip
 from framework.layers.grouped_query import GroupedQueryAttention
-from framework.layers.hashing import Hashing as Hashing
+from framework.layers.hashing import HashedCrossing as HashedCrossing, Hashing as Hashing
 from framework.layers.lookup import IntegerLookup as IntegerLookup, StringLookup as StringLookup
 from framework.layers.merging import (
     Add as Add, Average as Average, Concatenate as Concatenate, Dot as Dot, Maximum as Maximum,
@@ -79,6 +79,9 @@ from framework.layers.reshaping import (
 )  # fmt: skip
 from framework.layers.input_spec import InputSpec as InputSpec
 from framework.layers.spectral_normalization import SpectralNormalization as SpectralNormalization
+from framework.layers.spectrograms import (
+    MelSpectrogram as MelSpectrogram, STFTSpectrogram as STFTSpectrogram,
+)  # fmt: skip
 from framework.layers.text import TextVectorization as TextVectorization
 from framework.layers.transposed import (
     Conv1DTranspose as Conv1DTranspose, Conv2DTranspose as Conv2DTranspose,

@@ -1,7 +1,7 @@
-"""Hashing: map values to bucket indices without a vocabulary."""
+"""Hashing and HashedCrossing: map values to bucket indices without a vocabulary."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -10,10 +10,10 @@ from framework.core.cast import cast
 from framework.core.configurable import Resolved, one_of
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
-from framework.kernels.hashing import fingerprint, keyed_hash
+from framework.kernels.hashing import fingerprint, joint_fingerprint, keyed_hash
 from framework.layers.base import Layer
 from framework.layers.categorical import MODES, encode, refuse_sparse
-from framework.ops.tables import look_up
+from framework.ops.tables import look_up, look_up_all
 
 
 def _salt(value):
@@ -118,3 +118,113 @@ class Hashing(Layer):
         if self.output_mode == "int":
             return indices if indices.dtype == dtype else cast(indices, dtype=dtype)
         return encode(indices, self.output_mode, self.num_bins, dtype)
+
+
+# ---- crossing ------------------------------------------------------------------------------------
+
+_KEY = 0xDECAFCAFFE  # TensorFlow's key of crosses
+
+
+class _CrossTable:
+    """A table op from several values to the bucket index of their combination."""
+
+    dtype = np.dtype(np.int64)
+
+    def __init__(self, count):
+        self._count = count
+
+    def __call__(self, *columns):
+        combined = np.stack([np.asarray(_codes(c), object).reshape(-1) for c in columns], axis=-1)
+        found = []
+        for row in combined.tolist():
+            mixed = _KEY
+            for code in row:
+                mixed = joint_fingerprint(mixed, code)
+            found.append(mixed % self._count)
+        return np.array(found, np.int64).reshape(np.shape(columns[0]))
+
+    def shape(self, shape):
+        return shape
+
+
+def _codes(column):
+    """Return integers as 64 bits without sign, and the fingerprints of strings."""
+    if column.dtype.kind == "O":
+        distinct, inverse = np.unique(column, return_inverse=True)
+        codes = np.array([fingerprint(text) for text in distinct.tolist()], np.uint64)
+        return codes[inverse.reshape(-1)]
+    return column.astype(np.int64).view(np.uint64)
+
+
+class HashedCrossing(Layer):
+    """Map combinations of several features to the indices of hash buckets.
+
+    Args:
+        num_bins: the number of buckets.
+        output_mode: "int", or "one_hot" for vectors of size `num_bins`.
+
+    The inputs are a list of two or more tensors of strings or integers, all of shape (), (batch,)
+    or (batch, 1).
+
+    >>> layer = HashedCrossing(num_bins=1000)
+    >>> layer((["A", "B", "A"], [101, 102, 101])).numpy()
+    array([891, 576, 891])
+    """
+
+    num_bins: int
+    output_mode: Literal["int", "one_hot"] = "int"
+    sparse: bool = False
+
+    _convert_input_args = False
+    _allow_non_tensor_positional_args = True
+
+    if not TYPE_CHECKING:  # type checkers derive the signature from the fields
+
+        def __init__(self, *args, **kwargs):
+            mode = kwargs.get("output_mode", args[1] if len(args) > 1 else "int")
+            if kwargs.get("dtype") is None and mode == "int":
+                kwargs["dtype"] = "int64"
+            super().__init__(*args, **kwargs)
+
+        __init__._from_fields = True
+
+    def __post_init__(self):
+        refuse_sparse(self)
+        if self.num_bins < 1:
+            raise InvalidArgumentError(
+                f"HashedCrossing: expected a positive `num_bins`, got {self.num_bins}."
+            )
+        self._framework.table = _CrossTable(self.num_bins)
+
+    def call(self, inputs: Any) -> Any:
+        keys = _features(inputs)
+        indices = look_up_all(*keys, table=self._framework.table)
+        return encode(indices, self.output_mode, self.num_bins, self.compute_dtype.np)
+
+    def get_config(self) -> dict[str, Any]:
+        config = super().get_config()
+        names = ("num_bins", "output_mode", "sparse", "name")
+        return {name: config[name] for name in names} | {"dtype": self.dtype.name}
+
+
+def _features(inputs):
+    """Check and return the inputs of a cross as tensors."""
+    if not isinstance(inputs, (list, tuple)) or len(inputs) < 2:
+        raise InvalidArgumentError(
+            "`HashedCrossing` should be called on a list or tuple of at least two inputs. "
+            f"Received: inputs={inputs}"
+        )
+    keys = [tensor(x) for x in inputs]
+    shapes = {tuple(x.shape) for x in keys}
+    first = tuple(keys[0].shape)
+    if len(shapes) > 1 or len(first) > 2 or (len(first) == 2 and first[-1] != 1):
+        raise InvalidArgumentError(
+            "All `HashedCrossing` inputs should have equal shape: `()`, `(batch_size)` or "
+            f"`(batch_size, 1)`. Received shapes: {[tuple(x.shape) for x in keys]}"
+        )
+    if not all(x.dtype.is_integer or x.dtype == dtypes.string for x in keys):
+        raise InvalidArgumentError(
+            "All `HashedCrossing` inputs should have an integer or string dtype. Received: "
+            f"{[x.dtype for x in keys]}"
+        )
+    return keys

@@ -1,8 +1,13 @@
-"""Overlapping frames of the last axis, the sum of such frames, and reflection at its ends."""
+"""Overlapping frames of the last axis, their sum and Fourier transforms, reflection at its ends."""
+
+import math
 
 import numpy as np
 
+from framework.core.errors import InvalidArgumentError
 from framework.core.op import movement
+from framework.ops.elementwise import multiply
+from framework.ops.fourier import rfft
 from framework.ops.movement import flip, getitem, pad
 
 
@@ -96,3 +101,35 @@ reflect = movement(
         (*x.shape[:-1], None if x.shape[-1] is None else x.shape[-1] + 2 * width), x.dtype
     ),
 )  # fmt: skip
+
+
+# ---- Fourier transforms of frames ----------------------------------------------------------------
+
+_MEANS = {"hann": 0.5, "hamming": 0.54}
+
+
+def periodic_window(name, length, what):
+    """Return the raised cosine "hann" or "hamming" over one turn, in float64."""
+    if name not in _MEANS:
+        raise InvalidArgumentError(
+            f"{what}: `window` must be 'hann', 'hamming', a vector or None, got {name!r}."
+        )
+    mean = _MEANS[name]
+    turn = np.arange(length) * (2 * math.pi / length)
+    return mean - (1 - mean) * np.cos(turn) if length > 1 else np.ones(1)
+
+
+def centered(window, size):
+    """Return a window with zeros around it up to `size` elements."""
+    length = window.shape[0]
+    before = (size - length) // 2
+    return pad(window, widths=((before, size - length - before),))
+
+
+def short_time_transform(x, window, step, size, center):
+    """Return `rfft` of frames of `size` elements times a window (or None), `step` apart."""
+    if center:
+        x = reflect(x, width=size // 2)
+    frames = frame(x, length=size, step=step)
+    frames = frames if window is None else multiply(frames, window)
+    return rfft(frames, length=size)

@@ -8,3 +8,9 @@ look_up = Op(
     "look_up", lambda keys, *, table: table(keys), no_derivative,
     infer=lambda keys, *, table: (table.shape(tuple(keys.shape)), table.dtype), raises=True,
 )  # fmt: skip
+
+# The same for a table of several keys, which have one shape.
+look_up_all = Op(
+    "look_up_all", lambda *keys, table: table(*keys), no_derivative,
+    infer=lambda *keys, table: (table.shape(tuple(keys[0].shape)), table.dtype), raises=True,
+)  # fmt: skip

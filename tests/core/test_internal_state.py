@@ -711,6 +711,9 @@ CASES: dict[str, tuple] = {
         TEXTS, TEXTS, layers.TextVectorization, ngrams=2, more="_lookup_layer"
     ),
     "Hashing": of_words(TEXTS, TEXTS, layers.Hashing, num_bins=5, salt=3, more="strong_hash"),
+    "HashedCrossing": of_words(
+        (), [TEXTS, TEXTS], layers.HashedCrossing, num_bins=5, more="supports_jit"
+    ),
     "CategoryEncoding": of_words((), np.array([1, 2]), layers.CategoryEncoding, num_tokens=4),
     "Normalization": of_words(
         X, X, layers.Normalization,

@@ -59,8 +59,8 @@ def without(config, *keys):
 
 
 OF_WORDS = {  # and of classes: see test_lookup.py
-    "CategoryEncoding", "Discretization", "Hashing", "IntegerLookup", "StringLookup",
-    "TextVectorization",
+    "CategoryEncoding", "Discretization", "HashedCrossing", "Hashing", "IntegerLookup",
+    "StringLookup", "TextVectorization",
 }  # fmt: skip
 
 

@@ -171,6 +171,64 @@ def test_strings_come_back():
     assert [[w.decode() for w in row] for row in found] == [["[UNK]", "a", "é", "[UNK]"]]
 
 
+# ---- crossing ------------------------------------------------------------------------------------
+
+CODES = np.array([101, 102, 101, -5, 2**31 - 1])
+NAMES = ["A", "B", "A", "", "long string of words"]
+CROSSES = {  # Keras's buckets on TensorFlow
+    "strings and integers": (5, (NAMES, CODES), [1, 1, 1, 0, 3]),
+    "columns": (1000, (np.array(NAMES)[:, None], CODES[:, None].astype(np.int32)),
+                [[891], [576], [891], [885], [453]]),
+    "three": (97, (CODES, CODES, NAMES), [64, 13, 64, 59, 66]),
+    "single values": (1000, ("A", 101), 891),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CROSSES)
+def test_crosses_of_keras(name):
+    bins, inputs, expected = CROSSES[name]
+    layer = layers.HashedCrossing(bins)
+    found = layer(inputs)
+    assert found.dtype == "int64"
+    np.testing.assert_array_equal(found, expected)
+    one_hot = layers.HashedCrossing(bins, output_mode="one_hot")(inputs).numpy()
+    flat = np.reshape(expected, -1 if np.ndim(expected) else ())
+    assert one_hot.dtype == "float32"
+    np.testing.assert_array_equal(one_hot.reshape(*flat.shape, bins), np.eye(bins)[flat])
+    config = {"num_bins": bins, "output_mode": "int", "sparse": False, "name": layer.name,
+              "dtype": "int64"}  # fmt: skip
+    assert layer.get_config() == config
+    again = layers.HashedCrossing.from_config(config)
+    np.testing.assert_array_equal(tf.function(again)([tf.constant(x) for x in inputs]), found)
+
+
+def test_crosses_in_a_model():
+    given = [tf.keras.Input((1,), dtype="string"), tf.keras.Input((1,), dtype="int64")]
+    crossed = layers.HashedCrossing(50, output_mode="one_hot")(given)
+    assert tuple(crossed.shape) == (None, 50)
+    model = tf.keras.Model(given, crossed)
+    inputs = [tf.constant(np.array(NAMES)[:, None]), tf.constant(CODES[:, None])]
+    expected = layers.HashedCrossing(50, output_mode="one_hot")(inputs)
+    np.testing.assert_array_equal(model(inputs), expected)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        (CODES, "at least two inputs"),
+        ([CODES], "at least two inputs"),
+        ([CODES, CODES[:2]], "equal shape"),
+        ([np.ones((2, 3), int)] * 2, "equal shape"),
+        ([CODES, CODES * 1.0], "integer or string"),
+    ],
+)
+def test_crosses_refuse(inputs, words):
+    with pytest.raises(ValueError, match=words):
+        layers.HashedCrossing(5)(inputs)
+    with pytest.raises(ValueError, match="num_bins"):
+        layers.HashedCrossing(0)
+
+
 # ---- adapting ------------------------------------------------------------------------------------
 
 

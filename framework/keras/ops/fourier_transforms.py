@@ -6,7 +6,6 @@
 (array([0., 2., 0.], dtype=float32), array([0., 0., 0.], dtype=float32))
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -168,12 +167,8 @@ def stft(
     if not x.ndim:
         raise ShapeError("stft: expected rank 1 or more, got a 0-d tensor.")
     length, stride, size = _frames(sequence_length, sequence_stride, fft_length, "stft")
-    if center:
-        x = framing.reflect(x, width=size // 2)
-    frames = framing.frame(x, length=size, step=stride)
     weights = _window(window, length, size, x.dtype, "stft")
-    frames = frames if weights is None else frames * weights
-    return _parts(fourier.rfft(frames, length=size))
+    return _parts(framing.short_time_transform(x, weights, stride, size, center))
 
 
 @operation
@@ -222,18 +217,10 @@ def _window(window, length, size, dtype, what):
     if window is None:
         return None
     if isinstance(window, str):
-        if window not in ("hann", "hamming"):
-            raise InvalidArgumentError(
-                f"{what}: `window` must be 'hann', 'hamming', a vector or None, got {window!r}."
-            )
-        mean = 0.5 if window == "hann" else 0.54
-        turn = np.arange(length) * (2 * math.pi / length)
-        values = mean - (1 - mean) * np.cos(turn) if length > 1 else np.ones(1)
-        window = Tensor(values.astype(dtype.np))
+        window = framing.periodic_window(window, length, what)
     window = as_dtype(window, dtype)
     if tuple(window.shape) != (length,):
         raise ShapeError(
             f"{what}: `window` must have shape ({length},), got {tuple(window.shape)}."
         )
-    before = (size - length) // 2
-    return movement.pad(window, widths=((before, size - length - before),))
+    return framing.centered(window, size)

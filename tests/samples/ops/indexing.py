@@ -23,6 +23,11 @@ class Squares:
         return shape
 
 
+class Products(Squares):
+    def __call__(self, *keys):
+        return np.prod(keys, axis=0).astype(self.dtype)
+
+
 def _segments(nothing=2):
     return [
         fixed_size(real(5, 3), ids(2, 0, 2, -1, 0), count=3 + (nothing > 0)),
@@ -59,6 +64,11 @@ SAMPLES = {
     "look_up": [
         call(integers(2, 3, below=9), table=Squares(), other_floats=""),
         call(np.zeros(0, int), table=Squares(), other_floats=""),
+    ],
+    "look_up_all": [
+        call(np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]]), table=Products(),
+             other_floats=""),
+        call(np.zeros(0, int), np.zeros(0, int), table=Products(), other_floats=""),
     ],
     "segment_sum": _segments(),
     "segment_max": _full(),
@@ -204,6 +214,7 @@ REFERENCES = {
     "cumulative_logsumexp": _cumulative_logsumexp,
     "invert_permutation": np.argsort,
     "look_up": lambda keys, table: np.square(keys.astype(float)),
+    "look_up_all": lambda *keys, table: np.prod(keys, axis=0).astype(float),
     "partition_places": lambda x, count: tuple(np.where(x == k)[0] for k in range(count)),
     "places": _places,
     "row_max": _row(np.maximum),
