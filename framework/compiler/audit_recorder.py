@@ -22,7 +22,7 @@ class AuditRecorder(GraphRecorder):
     Args:
         graph: the graph of the earlier trace.
         arguments: the argument tensors of the call.
-        given: {id of an argument of the graph: the plain number that the call has instead}.
+        given: {id of an argument of the graph: the plain number that the call passes for it}.
     """
 
     def __init__(self, graph, arguments, given=None):
@@ -101,7 +101,7 @@ class AuditRecorder(GraphRecorder):
         return x is value or (value.constant is not None and self._holds(x, value.constant))
 
     def _holds(self, x, constant):
-        """Return whether `x` is a constant, or an argument for a number, and equals `constant`."""
+        """Return whether `x` is a constant, or stands for a number, and equals `constant`."""
         if id(x) in self._given:
             number = self._given[id(x)]
             if type(constant) is not np.ndarray:
@@ -109,7 +109,7 @@ class AuditRecorder(GraphRecorder):
             return equal(constant, np.asarray(number, x.dtype))
         return type(x) is Value and x.constant is not None and equal(x.constant, constant)
 
-    # ---- the five events ----
+    # ---- recorder events ----
 
     def op(self, op, args, attrs, outputs, saved):
         # `_next` is inlined, and one output needs no loop, because most events are ops
@@ -150,7 +150,7 @@ class AuditRecorder(GraphRecorder):
         values[tensor.serial] = value
 
     def _several(self, node, outputs, saved):
-        """Compare the outputs of an op, however many, with those of the graph's node."""
+        """Compare any number of outputs of an op with those of the graph's node."""
         sized, made = node.op.sized_by_values, (*outputs, *saved)
         if len(node.all_outputs) != len(made):
             self._differs_here()

@@ -24,7 +24,7 @@ class BlockedFunction:
         name: the name of the function.
         group: a FusionGroup; its inputs have its shape or are scalars.
         bound: `bound(key, text, value)` returns a name for an object in the source's namespace.
-        over: {id of an output: the inputs that can share its memory}.
+        over: {id of an output: the inputs whose memory it can overwrite}.
 
     In a call, all arrays have the size of the first one, which can differ from the group's.
     """
@@ -50,7 +50,7 @@ class BlockedFunction:
 
     def _node(self, position, node):
         (output,) = node.outputs
-        written = self._writer(node)  # formats the operands; the name of the output is chosen below
+        written = self._writer(node)  # its source lines, once the name of the output is chosen
         overwrites = node.op.name not in lowering.LATE_READERS
         if overwrites:
             self._release(position, node)

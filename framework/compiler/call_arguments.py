@@ -22,7 +22,7 @@ _SORTS = {
 }  # fmt: skip
 _BASES = (((np.ndarray, np.generic), _ARRAY), (Mapping, _MAPPING), ((list, tuple), _SEQUENCE))
 PLAIN = tuple([kind for kind, sort in _SORTS.items() if sort in (_NUMBER, _PLAIN)])
-_KEPT = 32  # the most objects that are kept alive because they cannot be weakly referenced
+_KEPT = 32  # maximum number of objects kept alive because they have no weak references
 
 
 def sort_of(value):
@@ -51,7 +51,7 @@ def describe(value, key, arrays, token, numbers=None):
     """
     kind, sort = type(value), sort_of(value)
     if sort == _ARRAY:
-        array = value.array if kind is Tensor else _as_tensors_have_it(value)
+        array = value.array if kind is Tensor else _c_ordered(value)
         arrays.append(array)
         key += array.dtype, array.shape
         if not array.flags.c_contiguous:
@@ -75,8 +75,8 @@ def describe(value, key, arrays, token, numbers=None):
         key.append(token(value))
 
 
-def _as_tensors_have_it(value):
-    """Return the caller's array as an array for ops, without a copy where possible.
+def _c_ordered(value):
+    """Return the caller's array with a dtype that ops support, without a copy where possible.
 
     The result is in C order, like the copy in a tensor: rounding of sums depends on memory order.
     """
@@ -128,7 +128,7 @@ def replaced(value, tensors, numbers=None):
 def _like(value, sort, old, new):
     """Return a nest like `value` with the items `new`.
 
-    An unchanged container of a type that is not built in is returned itself.
+    A container of a user's type is returned itself if its items are unchanged.
     """
     kind = type(value)
     if kind not in _SORTS and all(map(operator.is_, old, new)):

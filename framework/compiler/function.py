@@ -95,7 +95,7 @@ class Function:
             )
         self._calls = 0
         self._in_python = 0
-        # of the last call that ran a plan: ([(dtype, shape) of each tensor], plan, result builder)
+        # the last call that ran a plan: ([(dtype, shape) of each tensor], plan, result builder)
         self._latest = None
         functools.update_wrapper(self, python_function)
         self.python_function = python_function

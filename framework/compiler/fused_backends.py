@@ -3,8 +3,8 @@
 
 A call computes a list of variables with the scalars that `prepare` returned, which all variables
 share. A variable has arrays of equal size in C order and a destination for each result, which can
-be the array that the result replaces. Backends with the same `alike` compute the same: one call
-can take the variables of all.
+be the array that the result replaces. Backends with equal `alike` compute the same function,
+so that one call can take the variables of all of them.
 
 Both backends give the same bits if the graph has no sums and no exp or similar ops on arrays.
 """
@@ -49,7 +49,7 @@ class ScalarNodes:
     """The scalar nodes that do not depend on sums, as NumPy calls; both backends call `prepare`.
 
     `prepare(*scalars)` returns `read`, the scalars that other nodes read, as 0-d arrays. `rest` are
-    the other nodes. Objects with equal `key` compute the same.
+    the other nodes. Objects with equal `key` compute the same function.
     """
 
     def __init__(self, graph):
@@ -144,7 +144,7 @@ class NumpyBlocks:
 class NumbaLoops:
     """The Numba backend: compiled loops, usually one.
 
-    The nodes that read a sum over all elements (a norm) have a second loop.
+    A second loop computes the nodes that read a sum over all elements (a norm).
 
     Args:
         graph, places: as in `NumpyBlocks`; the graph can have sums over all elements.
@@ -244,8 +244,8 @@ class NumbaLoops:
 
 
 class _BatchedLoop:
-    """One call of a loop for several variables, whose elements the thread team shares if that pays:
-    Adam on 100,000 parameters takes half the time.
+    """A loop that one call runs for several variables. The thread team divides their elements if
+    that saves time: Adam on 100,000 parameters takes half the time.
 
     The machine code does not check its arrays. Dtypes are checked here, once per list of sizes.
     """
@@ -256,7 +256,7 @@ class _BatchedLoop:
         values = *group.inputs, *group.outputs
         self._dtypes = [v.dtype for v in values]
         self._whole = next(i for i, v in enumerate(values) if v.shape)
-        # (number of threads, size of each variable...) -> (numbers of the tasks, number of chunks)
+        # (number of threads, size of each variable...) -> (arguments of `_do`, number of chunks)
         self._known = {}
 
     @property
@@ -280,7 +280,7 @@ class _BatchedLoop:
         try:
             numbers, parts = self._known[key]
         except KeyError:
-            # where the sizes change in each call, old entries are useless
+            # if the sizes change in each call, old entries are useless
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             numbers, parts = self._known[key] = self._template(key[1:], [a.dtype for a in arrays])
@@ -298,7 +298,7 @@ class _BatchedLoop:
 
 
 _MOST_KNOWN = 100
-_OF_TASK = 8  # the most numbers that a task has besides the addresses of its arrays
+_OF_TASK = 8  # maximum number of a task's integers besides the addresses of its arrays
 _built = WeakValueDictionary()
 
 

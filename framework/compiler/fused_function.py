@@ -81,7 +81,7 @@ class FusedFunction:
         return CALL * len(self._whole) + BYTE * size * sum(v.dtype.itemsize for v in moved)
 
     def nbytes(self, size):
-        """Return the bytes that all nodes compute for arrays of `size` elements."""
+        """Return the bytes that all nodes write for arrays of `size` elements."""
         return size * sum(s.all_outputs[0].dtype.itemsize for s in self._whole)
 
     @property

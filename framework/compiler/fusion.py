@@ -23,7 +23,8 @@ class FusionGroup:
         self.shape = shape
         self.nodes, self.inputs, self.outputs = [], (), ()
         self.late = set()  # ids of sums and of scalars that depend on them: known after the loop
-        self.columns = None  # elements per row if operands or sums distinguish rows, else None
+        # elements per row if the group has row or column operands or such sums, else None
+        self.columns = None
         self.met = set()  # ids of all Values that the group's nodes read or compute
 
     def has_room(self, nodes):
@@ -42,7 +43,7 @@ class FusionGroup:
         """Append a node."""
         self.nodes.append(node)
         self.met |= _met(node)
-        if self.shape and (columns := columns_of(node, self.shape)):
+        if self.shape and (columns := row_lengths_of(node, self.shape)):
             self.columns = max(columns)
 
     def finish(self, uses):
@@ -170,7 +171,7 @@ class _FusionPass:
 
     def _merge(self, group, other, node):
         """Merge two groups within the array limit; neither depends on the other."""
-        columns = {group.columns, other.columns, *columns_of(node, group.shape)} - {None}
+        columns = {group.columns, other.columns, *row_lengths_of(node, group.shape)} - {None}
         if len(columns) > 1 or not group.has_room([*other.nodes, node]):
             return
         group.nodes[:0] = other.nodes
@@ -214,8 +215,8 @@ def layout(value, shape):
     return loop_kernels.layout_of(value.shape, shape)
 
 
-def columns_of(node, shape):
-    """Return the set of row sizes that operands or sums of a node require; empty without rows."""
+def row_lengths_of(node, shape):
+    """Return the set of row lengths that a node's operands or sums require; empty without rows."""
     size = math.prod(shape)
     over = is_sum(node)
     if over:
@@ -232,12 +233,12 @@ def columns_of(node, shape):
 
 
 def _rows_agree(group, node):
-    columns = columns_of(node, group.shape)
+    columns = row_lengths_of(node, group.shape)
     return not columns or group.columns is None or columns == {group.columns}
 
 
 _SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_back", "gelu_slope"))
-_LARGE = 1 << 20  # elements from which memory bandwidth alone limits the speed of a loop
+_LARGE = 1 << 20  # number of elements from which only memory bandwidth limits the speed of a loop
 
 
 def gains_as_loop(node):

@@ -42,7 +42,7 @@ def difference(a, b, given=None):
     numbers = [{id(v): i for i, v in enumerate(g.arguments)} for g in (a, b)]
     numbers.append(given or {})
     for s, t in zip(a.nodes, b.nodes):
-        found = _step_difference(s, t, numbers)
+        found = _node_difference(s, t, numbers)
         if found is not None:
             return found
         for x, y in zip(s.all_outputs, t.all_outputs, strict=True):
@@ -63,7 +63,7 @@ def difference(a, b, given=None):
     return None
 
 
-def _step_difference(s, t, numbers):
+def _node_difference(s, t, numbers):
     """Return the Difference between two nodes, or None if they are equal."""
     if (
         type(s) is not type(t)

@@ -255,7 +255,7 @@ class GraphRecorder(Recorder):
             variable._array = array
 
     def _line(self):
-        """Return the position in user code if nodes keep it; else note whether there is any."""
+        """Return the position in user code if nodes keep it; else note whether user code runs."""
         if self.keeps_lines:
             return user_position(2)
         if self.finds_user_code and not self.runs_user_code:
@@ -289,7 +289,7 @@ class GraphRecorder(Recorder):
             return self._value(arg)
         return self._constant(arg) if type(arg) is np.ndarray else arg
 
-    # ---- the five events ----
+    # ---- recorder events ----
 
     def op(self, op, args, attrs, outputs, saved):
         attrs = {name: _plain(value) for name, value in attrs.items()}

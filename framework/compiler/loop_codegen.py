@@ -8,10 +8,10 @@ from framework.compiler.loop_ir import COLUMN, FULL, NUMBER, ROW, SIZES, LoopCon
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import scalar_code
 
-BLOCK = 4096  # elements summed in their own dtype; the sums of such blocks are added in float64
+BLOCK = 4096  # elements of a block, summed in their dtype; block sums are added in float64
 TASK = "numbers, first, last, memory"
 ENTRY = "kind, things, count"
-MOST_ARRAYS = 40  # the most arrays that a loop can have, as in `kernels/fast/elementwise.py`
+MOST_ARRAYS = 40  # maximum number of arrays of a loop, as in `kernels/fast/elementwise.py`
 
 
 class _LoopValue(NamedTuple):
@@ -217,7 +217,7 @@ class LoopCodegen:
         task = self.program.task
         lines = [
             f"def loop({TASK if task else ENTRY}):",
-            *self._indented(self._told(two_levels) if task else self._given_arrays(two_levels)),
+            *self._indented((self._task_header if task else self._entry_header)(two_levels)),
             *self._indented(self.once),
             *self._indented(body if self._sized else []),
             *self._indented(self.after),
@@ -230,7 +230,7 @@ class LoopCodegen:
     def _indented(lines, by=1):
         return ["    " * by + line for line in lines]
 
-    def _told(self, two_levels):
+    def _task_header(self, two_levels):
         """Return the lines of a task that unpack addresses, sizes and the range of its chunk."""
         arrays = zip(self.parameters, self.kinds, strict=True)
         lines = [
@@ -246,7 +246,7 @@ class LoopCodegen:
             lines.append(f"start, stop = first * unit, min(last * unit, {end})")
         return lines
 
-    def _given_arrays(self, two_levels):
+    def _entry_header(self, two_levels):
         """Return the lines of an entry point that check and unpack its arrays and sizes."""
         looks = [f"count == {len(self.parameters)}"]
         for i, (dtype, ndim, written) in enumerate(self.kinds):

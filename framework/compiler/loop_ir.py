@@ -40,12 +40,12 @@ def full(name, dtype, ndim):
 
 
 def row(name, dtype, ndim):
-    """Return an operand that is the same in every row: shape (c,) or (1, c) beside (..., c)."""
+    """Return an operand equal in every row: shape (c,) or (1, c) for results of shape (..., c)."""
     return LoopOperand(name, np.dtype(dtype), ROW, ndim)
 
 
 def column(name, dtype, ndim):
-    """Return an operand with one value per row: shape (r, 1) beside (r, ...)."""
+    """Return an operand with one value per row: shape (r, 1) for results of shape (r, ...)."""
     return LoopOperand(name, np.dtype(dtype), COLUMN, ndim)
 
 
@@ -55,7 +55,7 @@ def number(name, dtype):
 
 
 def layout_of(shape, result):
-    """Return the layout of an operand of shape `shape` beside the shape `result`, or None.
+    """Return the layout of an operand of shape `shape` in a loop over shape `result`, or None.
 
     Example:
         >>> layout_of((3, 4), (3, 4)), layout_of((4,), (3, 4)), layout_of((3, 1), (3, 4))
@@ -93,7 +93,7 @@ class LoopProgram(NamedTuple):
     hidden: the values whose sum over "all" only `after` reads: it has no array.
     ndim: the dimensions of the arrays of stores and then sums: one number for all, or a list.
     task: whether the loop is a task of the thread team (`kernels/fast/tasks.py`) instead of a
-        function of arrays. Its numbers are the addresses of the arrays, then those of `SIZES`.
+        function of arrays. Its arguments are the addresses of the arrays, then the sizes `SIZES`.
         Chunks of it are elements or rows if there are no sums, and columns if all are "leading".
     """
 

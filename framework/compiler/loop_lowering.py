@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from framework.compiler import loop_kernels
-from framework.compiler.fusion import columns_of, is_sum, layout
+from framework.compiler.fusion import is_sum, layout, row_lengths_of
 from framework.compiler.ir import Value
 from framework.compiler.loop_codegen import by_columns_alone
 from framework.kernels import tier
@@ -28,7 +28,7 @@ def fits_loop(node):
         return False
     if any(layout(v, output.shape) is None for v in node.inputs):
         return False
-    if len(columns_of(node, output.shape)) > 1:
+    if len(row_lengths_of(node, output.shape)) > 1:
         return False
     dtypes = [a.dtype if type(a) is Value else type(a) for a in node.args]
     gives = loop_kernels.gives(node.op.name, dtypes, node.attrs)
@@ -43,8 +43,8 @@ def fits_loop(node):
 
 
 _NUMBERS = (int, float, bool)
-_ROWS = 8  # the least rows of a chunk where there are enough, as in matrix products
-CHUNK = 512  # elements of a work item where the arrays have too few rows
+_ROWS = 8  # minimum rows per chunk if the arrays have so many, as in matrix products
+CHUNK = 512  # elements per work item if the arrays have fewer rows than that
 _COSTLY = {
     "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",
     "gelu_back",
@@ -87,7 +87,7 @@ class GroupLoop:
         }
         self.layouts = [layout(v, group.shape) for v in self.inputs]
         rows = {loop_kernels.ROW, loop_kernels.COLUMN} & set(self.layouts)
-        # If no operand or sum distinguishes rows, the loop takes arrays of any shape as
+        # Without row or column operands or such sums, the loop takes arrays of any shape as
         # one-dimensional.
         self.flat = not rows and all(over == "all" for over in self._sums.values())
         operands = [
@@ -123,10 +123,10 @@ class GroupLoop:
         return by_columns_alone(self._sums)
 
     def units(self):
-        """Return (number of work items, least items per chunk, size of an item).
+        """Return (number of work items, minimum items per chunk, size of an item).
 
-        The size is in elements, but in rows if the loop distinguishes rows, and in columns if the
-        work items are columns.
+        The size counts elements; or rows if the loop has row or column operands or such sums; or
+        columns if the work items are columns.
         """
         if self.by_columns:
             return self.columns, COLUMNS, 1
@@ -141,7 +141,7 @@ class GroupLoop:
         return -(-self.size // CHUNK), 1, CHUNK
 
     def bytes_of(self, value, each):
-        """Return the bytes of a value that only one work item touches; None if items share them."""
+        """Return the bytes of a value per work item, or None if work items share elements of it."""
         kind = layout(value, self.shape)
         if self.by_columns:
             own = kind in (loop_kernels.FULL, loop_kernels.ROW)
@@ -203,7 +203,7 @@ def _constants(group):
     arrays = [v for v in (*group.inputs, *group.outputs) if id(v) not in found]
     if any(layout(v, group.shape) == loop_kernels.FULL for v in arrays):
         return found
-    # Keep an array of full shape, which tells the loop the number of elements.
+    # Keep an array of full shape: the loop takes the number of elements from it.
     return {key: c for key, c in found.items() if c.layout != loop_kernels.FULL}
 
 
@@ -225,8 +225,8 @@ CALL, BYTE = 0.5e-6, 1e-10
 # Loops replace NumPy calls after the calls have taken as long as it takes to import Numba and to
 # compile the loops that are not on disk.
 _TO_LOAD, _TO_COMPILE = 0.1, 0.7  # seconds to import Numba; to compile one loop
-TRIAL = 20  # calls after which a plan estimates the time that loops would save
-LARGE = 1 << 25  # a plan that computes more bytes per call estimates it before the first call
+TRIAL = 20  # number of calls after which a plan estimates the time that loops would save
+LARGE = 1 << 25  # bytes written per call; above this, the time is estimated before the first call
 
 
 def work(group):

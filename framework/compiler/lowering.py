@@ -16,7 +16,7 @@ from framework.kernels.contiguous import IN_ORDER
 
 # NumPy does not vectorise these ops if an operand is a scalar: they take 5 times as long.
 SLOW_WITH_NUMBERS = frozenset(("maximum", "minimum", "relu"))
-_MANY = 1024  # elements from which a scalar operand is slower than an array filled with it
+_MANY = 1024  # number of elements from which an array filled with a scalar is the faster operand
 
 
 def call(ufunc, name, operands, out):
@@ -166,7 +166,7 @@ def seen(text, value, shape):
 
 
 def spread(node):
-    """Return the shape to which a writer's scalar operands are expanded; None to keep them."""
+    """Return the shape to which a writer's scalar operands are broadcast; None keeps them 0-d."""
     if node.op.name in SLOW_WITH_NUMBERS:
         return node.all_outputs[0].shape if node.all_outputs[0].size >= _MANY else None
     found = _axes(node)

@@ -17,10 +17,10 @@ from framework.compiler.product_tiling import (
 from framework.compiler.region_kernels import ScratchBuffer, kernel_calls
 from framework.kernels import tier
 
-# a region of at most so many tasks and seconds becomes calls of its single loops
+# Limits on tasks and estimated seconds: a region within both becomes one call per loop kernel.
 _FEW, _SMALL = 3, 5e-6
-_SHARED = 1 << 18  # the least bytes of an array whose columns several threads sum
-# the most bytes of a single node that joins a region: NumPy computes larger ones as fast, in place
+_SHARED = 1 << 18  # minimum bytes of an array whose columns are summed by several threads
+# maximum bytes per array of a single node that joins a region: NumPy is as fast on larger ones
 _JOINS = 1 << 17
 _OF_PRODUCT = 8e-12  # seconds per multiplication of a matrix product
 # A task of more seconds is heavy: after it, only nodes that read its result join the region.
@@ -43,7 +43,7 @@ class NumbaCodegen(NumpyCodegen):
         self._called, self._regions = {}, {}
         # for each task of the open region: (task, its line, (name, loop) if it can run alone)
         self._pending = []
-        self._fixed = set()  # names of arrays that exist before a call
+        self._fixed = set()  # names of arrays allocated before a call
         self._made = set()  # alias classes that pending tasks write
         self._heavy = False  # whether a pending task exceeds _HEAVY
         # names to delete and alias classes to release after the region
@@ -87,10 +87,10 @@ class NumbaCodegen(NumpyCodegen):
         return not any(self.lives.root(v) in self._made for v in node.inputs)
 
     def _follows(self, node):
-        """Return whether a node reads rows of pending results, which are in the thread's cache."""
+        """Return whether a node reads rows of pending results: they will still be in the cache."""
         parts = kernel_calls(node)
         if parts is not None:
-            rows = [u.thing for u in parts[0].uses if u.along and not u.written]
+            rows = [u.array for u in parts[0].uses if u.partitioned and not u.written]
             return any(self.lives.root(v) in self._made for v in rows)
         group = self._group_of(node) if type(node) is OpNode else node
         if type(group) is not FusionGroup or any(
@@ -171,7 +171,7 @@ class NumbaCodegen(NumpyCodegen):
         return self._in_place.get(root) or (("class", root) if slot is None else ("slot", slot))
 
     def _access(self, value, unit, written=False, columns=False):
-        """Return the MemoryAccess of a value; if `unit` (bytes) is None, each chunk touches all."""
+        """Return the MemoryAccess of a value; if `unit` (bytes) is None, each chunk uses all."""
         if not written and id(value) not in self._in_buffers:
             unit = None  # the value may be a view, whose rows are not those of the memory
         return MemoryAccess(self._memory(value), unit, written, columns)
@@ -229,7 +229,7 @@ class NumbaCodegen(NumpyCodegen):
         for part in parts:
             self._add_task(self._kernel_task(*part), node.all_outputs, line)
             line = f"{made}: add the sums of chunks"
-        used = [use.thing for part in parts for use in part.uses]
+        used = [use.array for part in parts for use in part.uses]
         self._unneeded += [thing for thing in used if type(thing) is ScratchBuffer]
 
     def _kernel_task(self, units, uses):
@@ -249,7 +249,7 @@ class NumbaCodegen(NumpyCodegen):
                 name = self._bound(id(thing), "nothing", thing)
             arrays.append(name)
             self._fixed.add(name)
-        expected = tuple((use.thing.size, use.thing.dtype) for use in uses)
+        expected = tuple((use.array.size, use.array.dtype) for use in uses)
         return RegionTask(
             units, tuple(arrays), expected, units.numbers, units.extent, units.unit,
             tuple(accesses), units.seconds,
@@ -283,7 +283,7 @@ class NumbaCodegen(NumpyCodegen):
         owned = {key: old for key, old in in_place.items() if id(old) in places}
         made = GroupLoop(group, in_place)
         for value in (*made.outputs, *made.sums):
-            # Results and assigned values become new arrays here, the others lie in the arena.
+            # Results and assigned values get new arrays here; other values lie in the arena.
             escaped = self.lives.root(value) in self.lives.escaped
             out = None if escaped else self._destination(position, group, value)
             value.name = self._numbered_name(value.node.op.name)

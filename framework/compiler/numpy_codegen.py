@@ -209,7 +209,7 @@ class NumpyCodegen:
         writer = None if ufunc is not None else lowering.into(node)
         plain = node.op.plain and node.outputs[0].shape != ()
         if plain and node.op.kind == "elementwise" and not node.outputs[0].in_order:
-            # Unless any order will do, NumPy chooses it, as in eager ops: sums have the same bits.
+            # NumPy chooses the memory order, as in eager ops, so that sums have the same bits.
             plain = self.any_order
         if plain and ufunc is not None and not node.attrs:
             dtype = self._float_beside(node)

@@ -45,9 +45,9 @@ class _TaskChain:
     def takes(self, task, places):
         """Return whether the chain can be extended by the task."""
         rows = {t.rows for t in (*self.tasks, task)}
-        along = {id(v) for t in self.tasks for v in t.along}
+        partitioned = {id(v) for t in self.tasks for v in t.partitioned}
         fits = len(rows) == 1 and None not in rows and task.goes_with(places)
-        return fits and along.issuperset(map(id, places.values()))
+        return fits and partitioned.issuperset(map(id, places.values()))
 
 
 class _Scheduler:

@@ -63,7 +63,7 @@ class TaskSpec(NamedTuple):
 
     Args:
         places: for each operand None (the next argument of the node) or (index of an output of the
-            node, shape to view it in).
+            node, shape to reshape it to).
         count: the number of outputs.
         kernel, attrs: the row kernel and its attributes; None and () for a product.
         transposed: whether each factor of the product is transposed.
@@ -185,7 +185,7 @@ class NumpyProductTask:
         (self.output,) = node.outputs
         self.shape = self.output.shape
         # indices of the arguments of which a chunk reads only its own rows
-        self._along = [] if node.attrs.get("transpose_a") else [0]
+        self._partitioned = [] if node.attrs.get("transpose_a") else [0]
 
     def has_row_layout(self, other):
         """Return whether an epilogue operand has the result's shape or is one row."""
@@ -206,7 +206,7 @@ class NumpyProductTask:
             self._epilogue.append((ufunc, _transposed(node)))
         if not product:
             if other.shape == self.output.shape:
-                self._along.append(len(self.args))
+                self._partitioned.append(len(self.args))
             self.args.append(other)
             self._epilogue.append((ufunc, None))
 
@@ -214,7 +214,7 @@ class NumpyProductTask:
     def all_outputs(self):
         return (self.output,)
 
-    along = all_outputs  # the outputs of which a chunk computes its own rows
+    partitioned = all_outputs  # the outputs of which a chunk computes its own rows
 
     @property
     def is_plain(self):
@@ -228,7 +228,7 @@ class NumpyProductTask:
 
     def goes_with(self, places):
         """Return whether a chunk reads only its own rows of the arguments at these indices."""
-        return set(places) <= set(self._along)
+        return set(places) <= set(self._partitioned)
 
     def spec(self, places):
         return TaskSpec(places, 1, None, (), _transposed(self.node), tuple(self._epilogue))
@@ -242,7 +242,7 @@ class RowTask:
     def __init__(self, node):
         self.node, self.args, self.all_outputs = node, node.args, node.all_outputs
         self._kernel = _KERNELS[node.op.name]
-        self.along = self.all_outputs[: self._kernel.outputs]
+        self.partitioned = self.all_outputs[: self._kernel.outputs]
         x = node.inputs[0]
         self.rows = x.size // x.shape[-1]
 

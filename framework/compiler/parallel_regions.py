@@ -22,7 +22,7 @@ class MemoryAccess(NamedTuple):
     """Memory that a task reads or writes.
 
     key: identifies the memory.
-    unit: the bytes of a work item if a chunk touches only its own items, else None.
+    unit: the bytes of a work item if a chunk accesses only its own items, else None.
     columns: whether work items are columns of a matrix.
     """
 
@@ -37,8 +37,8 @@ class RegionTask(NamedTuple):
 
     task: an object with `address()`, which compiles the machine code if necessary.
     arrays: the names of its arrays. expected: (size, dtype) of each.
-    ahead: a function that returns the numbers before the addresses of the arrays.
-    numbers: those after them.
+    ahead: a function that returns the integer arguments before the addresses of the arrays.
+    numbers: the integer arguments after them.
     extent, unit: the number of work items; chunks are multiples of `unit` items.
     accesses: a MemoryAccess for each array. work: the estimated seconds on one thread.
     """
@@ -90,7 +90,7 @@ class ParallelRegion:
 
     Args:
         tasks: a list of RegionTask.
-        fixed: the names of the arrays that exist before a call, such as those of the arena.
+        fixed: the names of the arrays allocated before a call, such as those of the arena.
 
     `fixed` and `given`: the names of these arrays and of those that a call receives, in order.
     """
@@ -116,11 +116,11 @@ class ParallelRegion:
         return lambda *arrays: _RegionCall(self, addresses, arrays, do)
 
     def lists(self, addresses):
-        """Return the numbers of all tasks and where addresses are among them.
+        """Return the integer arguments of all tasks, and which of them are addresses of arrays.
 
         Returns:
-            The numbers; {name of an array: the indices of its address}; for each task (address of
-            its machine code, index of its first number).
+            The arguments; {name of an array: the indices of its address}; for each task (address of
+            its machine code, index of its first argument).
         """
         numbers, places, tasks = [], {}, []
         for task, address in zip(self.tasks, addresses, strict=True):

@@ -93,7 +93,7 @@ def _reshaped(value, shape, node, nodes):
 
 
 def simplified(graph):
-    """Fold constants, share common subexpressions and drop identity operations, in one walk."""
+    """Fold constants, eliminate common subexpressions and identity operations, in one walk."""
     replacements, nodes = {}, []  # id of a Value -> the Value that replaces it
     known = {}  # key of a node -> its outputs
 

@@ -17,7 +17,7 @@ from framework.compiler.plan_locks import acquire, callers, held_locks, lock_of
 from framework.core.numpy_warnings import _context, _slowly
 from framework.kernels import tier
 
-_GROUPED = 1 << 16  # elements from which NumPy computes fusion groups in blocks
+_GROUPED = 1 << 16  # number of elements from which NumPy computes fusion groups in blocks
 
 
 class Plan:
@@ -203,7 +203,7 @@ class Plan:
                 lock.append(True)
 
     def _back(self, numpy, error, arrays):
-        """Return the result of NumPy calls after loops have raised; if it succeeds, keep NumPy."""
+        """Return the result of NumPy calls after loops have raised; if they succeed, keep NumPy."""
         failed = []
         found = _slowly(self._on_trial(numpy, lambda *error: failed.append(error)), *arrays)
         if failed:
@@ -285,7 +285,7 @@ def _states(graph):
 
 
 def _moved(graph):
-    """Return the bytes that elementwise nodes compute."""
+    """Return the bytes that elementwise nodes write."""
     nodes = [s for s in graph.nodes if type(s) is OpNode and s.op.kind == "elementwise"]
     return sum(v.nbytes for s in nodes for v in s.all_outputs)
 

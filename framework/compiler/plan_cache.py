@@ -18,10 +18,10 @@ from framework.core.recorders import thread
 from framework.kernels import tier
 
 _new = object.__new__
-_PATHS = 8  # the most plans for one signature: one for each path through Python conditions
-SIGNATURES = 32  # the most signatures that get plans
+_PATHS = 8  # maximum number of plans for a signature: one for each path through Python conditions
+SIGNATURES = 32  # maximum number of signatures that get plans
 _PLANNED = object()  # `_twin` returns this if a plan with an equal graph exists
-_ATTEMPTS = 3  # calls that create variables before the signature is refused
+_ATTEMPTS = 3  # number of calls that create variables before the signature is refused
 
 
 class NoPlanError(Exception):

@@ -1,7 +1,8 @@
 """Plan locks: plans that change the same variables or random generators run one at a time.
 
-A lock is a list with one entry, which is removed while a plan runs: a tenth of the time of a
-`threading.Lock`. A thread that waits for several locks holds none of them, so there is no deadlock.
+A lock is a list with one entry, which is removed while a plan runs: this takes a tenth of the
+time of a `threading.Lock`. A thread that waits for several locks holds none of them, so there is no
+deadlock.
 """
 
 import sys

@@ -15,7 +15,7 @@ from framework.compiler.ir import Graph, OpNode
 from framework.compiler.loop_ir import SIZES
 from framework.kernels import products
 
-# the least bytes of a product that is tiled; smaller ones stay in the cache anyway
+# minimum bytes of a product that is tiled; smaller ones stay in the cache anyway
 _LEAST = 1 << 20
 
 

@@ -12,7 +12,7 @@ from framework.kernels.kernel_task import KernelTask
 
 _FLOAT = np.dtype(np.float32)
 _NOTHING = np.empty(0, _FLOAT)
-_MOST_ADDED = 1 << 14  # the most elements that this kernel sums: loops are faster for more
+_MOST_ADDED = 1 << 14  # maximum number of elements to sum: above it, loops are faster
 
 
 class ScratchBuffer:
@@ -28,12 +28,12 @@ class ScratchBuffer:
 class ArrayUse(NamedTuple):
     """How a kernel uses an array.
 
-    thing: a Value, a ScratchBuffer, or an array that exists before a call.
-    along: whether a work item touches only its own part of the array.
+    array: a Value, a ScratchBuffer, or an array allocated before the call.
+    partitioned: whether each work item accesses only its own part of the array.
     """
 
-    thing: object
-    along: bool = False
+    array: object
+    partitioned: bool = False
     written: bool = False
 
 
@@ -50,12 +50,12 @@ def kernel_calls(node):
     return None if find is None else find(node)
 
 
-def _own(thing, written=False):
-    return ArrayUse(thing, True, written)
+def _own(array, written=False):
+    return ArrayUse(array, True, written)
 
 
-def _made(thing):
-    return ArrayUse(thing, False, True)
+def _made(array):
+    return ArrayUse(array, False, True)
 
 
 def _size_of_rows(node, vector):

@@ -11,7 +11,7 @@ from framework.compiler.result_packing import result_packer
 from framework.compiler.symbolic_numbers import ScalarProgram
 from framework.compiler.tracing import traced
 
-# the most plans and traces of a signature; then each number gets a signature of its own
+# maximum number of plans and traces of a signature; then each number gets its own signature
 _ATTEMPTS = 8
 
 

@@ -31,7 +31,7 @@ from framework.core.tensor import Tensor
 from framework.ops.slices import IndexedSlices
 
 UNDER_TAPE = ObjectToken("under a tape")
-# the most results with gradients, because each subset of them is differentiated separately
+# maximum number of results with gradients: each subset is differentiated separately
 _RESULTS = 3
 
 
@@ -136,7 +136,7 @@ class TapePlans:
 
 
 def _copy(given, array):
-    """Return a tensor of the array with the serial of `given`: tapes take them for one tensor."""
+    """Return a tensor of the array with the serial of `given`: tapes treat both as one tensor."""
     tensor = Tensor(array)
     if type(given) is Tensor:
         if given.serial is None:
