@@ -102,6 +102,7 @@ TESTED_IN = {
     "models/test_functional.py": """
         core/operations core/standins models/cloning models/functional_config models/graph
         models/graph_ops""",
+    "models/test_plotting.py": "models/diagram models/diagram_drawing core/layered_layout",
     "models/test_sizes.py": "core/symbolic_sizes",
     "ops/test_every_op.py": "ops/*",
     "optimizers/test_every_optimizer.py": "optimizers/*",
@@ -128,7 +129,7 @@ TESTED_IN = {
         training/gradients training/step_clipping training/step_state""",
     "training/test_fitting.py": """
         training/compilation training/compile_arguments training/output_matching
-        training/progress training/validation""",
+        training/validation""",
     "training/test_overrides.py": "training/trainer",
     "training/test_profiling.py": "training/profile_report",
     "training/test_wishes.py": "training/usage_warnings",

@@ -26,6 +26,7 @@ from framework.keras.functions.session import (
     clear_session as clear_session, is_keras_tensor as is_keras_tensor,
     standardize_dtype as standardize_dtype,
 )  # fmt: skip
+from framework.models.plotting import model_to_dot as model_to_dot, plot_model as plot_model
 from framework.training.progress_bar import Progbar as Progbar
 
 Sequence = PyDataset
