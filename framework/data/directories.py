@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError
+from framework.core.program_settings import data_format_of
 from framework.core.tensor import Tensor
 from framework.data import image_resizing
 from framework.data.dataset import Dataset
@@ -64,7 +65,7 @@ def image_dataset_from_directory(
     _one_of(name, "color_mode", color_mode, MODES)
     method = interpolation.lower()
     _one_of(name, "interpolation", method, image_resizing.METHODS)
-    _one_of(name, "data_format", data_format, ("channels_last", "channels_first", None))
+    data_format = data_format_of(data_format, f"{name}: ")
     size = (image_size, image_size) if isinstance(image_size, int) else image_size
     if not isinstance(size, (tuple, list)) or len(size) != 2:
         raise InvalidArgumentError(f"{name}: image_size: expected two ints, got {image_size!r}.")

@@ -10,6 +10,7 @@ import numpy as np
 from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.dtypes import as_dtype, floatx
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.program_settings import data_format_of
 from framework.data.structure import array_in
 
 MODES = {"grayscale": ("L", "I;16", "I"), "rgb": ("RGB",), "rgba": ("RGBA",)}
@@ -189,12 +190,7 @@ def save_img(
 
 
 def _is_first(function, data_format):
-    if data_format not in (None, "channels_last", "channels_first"):
-        raise InvalidArgumentError(
-            f"{function}: data_format: expected 'channels_last' or 'channels_first', got "
-            f"{data_format!r}."
-        )
-    return data_format == "channels_first"
+    return data_format_of(data_format, f"{function}: ") == "channels_first"
 
 
 def _pillow(function):

@@ -1,10 +1,16 @@
 """Check a layer's arguments: names, shapes of inputs and weights."""
 
+from typing import Annotated
+
 from framework.core import random
 from framework.core.auto_names import _given as used_names
 from framework.core.auto_names import auto_name
-from framework.core.configurable import fields_of
+from framework.core.configurable import Resolved, fields_of
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.program_settings import data_format_of
+
+DataFormat = Annotated[str | None, Resolved("'channels_last' or 'channels_first'", data_format_of)]
+"""A field for the order of axes; keras.config.image_data_format() if None."""
 
 
 def take_input_shape(layer, kwargs):

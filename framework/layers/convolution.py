@@ -8,9 +8,9 @@ from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
+from framework.layers.arguments import DataFormat
 from framework.layers.convolution_base import (
     CausalPadding,
-    DataFormat,
     Padding,
     Windowed,
     _output_sizes,

@@ -6,22 +6,12 @@ from framework.activations import linear
 from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.kernels.windows import output_sizes
+from framework.layers.arguments import DataFormat  # noqa: F401 (a field of convolutions too)
 from framework.layers.base import Layer
 from framework.layers.input_spec import InputSpec
 from framework.layers.weights import weight
 from framework.ops.elementwise import add
 from framework.ops.movement import reshape, transpose
-
-_FORMATS = ("channels_last", "channels_first")
-
-
-def _data_format(value):
-    value = "channels_last" if value is None else str(value).lower()
-    if value not in _FORMATS:
-        raise InvalidArgumentError(
-            "The `data_format` argument must be one of 'channels_first', 'channels_last'"
-        )
-    return value
 
 
 def _padding_of(*allowed):
@@ -33,7 +23,6 @@ def _padding_of(*allowed):
     return Resolved(f"one of {allowed}", resolve)
 
 
-DataFormat = Annotated[str | None, Resolved("'channels_last' or 'channels_first'", _data_format)]
 Padding = Annotated[str, _padding_of("valid", "same")]
 CausalPadding = Annotated[str, _padding_of("valid", "same", "causal")]
 

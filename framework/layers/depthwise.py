@@ -8,8 +8,8 @@ from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.initializers import InitializerField
+from framework.layers.arguments import DataFormat
 from framework.layers.convolution_base import (
-    DataFormat,
     Padding,
     Windowed,
     _output_sizes,

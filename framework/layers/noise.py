@@ -1,16 +1,16 @@
 """Layers of noise, dropout and activity penalties, which are the identity in inference."""
 
 import math
-from typing import Annotated, Any
+from typing import Any
 
 from framework.core import random
 from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
-from framework.core.configurable import Resolved, fields_of
-from framework.core.errors import InvalidArgumentError
+from framework.core.configurable import fields_of
 from framework.core.internal_state import builtin
 from framework.core.random import SeedGenerator
 from framework.initializers import Seed
+from framework.layers.arguments import DataFormat
 from framework.layers.base import Layer
 from framework.layers.core import Fraction, checked_noise_shape, noise_dtype, noise_shape
 from framework.layers.input_spec import InputSpec
@@ -153,15 +153,6 @@ class SpatialDropout1D(_SpatialDropout):
     seed: Seed = None
 
 
-def _format(value):
-    if value not in (None, "channels_last", "channels_first"):
-        raise InvalidArgumentError("expected 'channels_last' or 'channels_first'")
-    return value or "channels_last"
-
-
-_Format = Annotated[str | None, Resolved("a data format", _format)]
-
-
 class SpatialDropout2D(_SpatialDropout, axes=2):
     """Dropout of whole channels of images, `(batch, rows, columns, channels)`.
 
@@ -172,7 +163,7 @@ class SpatialDropout2D(_SpatialDropout, axes=2):
     """
 
     rate: Fraction
-    data_format: _Format = None
+    data_format: DataFormat = None
     seed: Seed = None
 
 
@@ -180,7 +171,7 @@ class SpatialDropout3D(_SpatialDropout, axes=3):
     """Dropout of whole channels of volumes; as `SpatialDropout2D`."""
 
     rate: Fraction
-    data_format: _Format = None
+    data_format: DataFormat = None
     seed: Seed = None
 
 

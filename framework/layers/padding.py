@@ -6,8 +6,9 @@ from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import fields_of
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.internal_state import builtin
+from framework.layers.arguments import DataFormat
 from framework.layers.base import Layer
-from framework.layers.convolution_base import DataFormat, ints, spatial, with_spatial
+from framework.layers.convolution_base import ints, spatial, with_spatial
 from framework.layers.input_spec import InputSpec
 from framework.ops.movement import getitem, pad
 

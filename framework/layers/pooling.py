@@ -7,16 +7,15 @@ import numpy as np
 
 from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
-from framework.core.configurable import Resolved, one_of
+from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError
+from framework.layers.arguments import DataFormat
 from framework.layers.base import Layer
 from framework.layers.input_spec import InputSpec
 from framework.ops import pool, windowed
 from framework.ops.elementwise import select
 from framework.ops.movement import expand_axes
 from framework.ops.reduction import reduce_max, reduce_mean, reduce_sum
-
-_FORMATS = Annotated[str | None, one_of(None, "channels_last", "channels_first")]
 
 
 def _sizes(value):
@@ -63,7 +62,6 @@ class _Pooling(Layer, builds_at_init=True, axes=1):
         strides = self.pool_size if self.strides is None else self.strides
         self.pool_size = _per_axis(self.pool_size, type(self)._framework.axes, self, "pool_size")
         self.strides = _per_axis(strides, type(self)._framework.axes, self, "strides")
-        self.data_format = self.data_format or "channels_last"
         self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
     def call(self, inputs: TensorLike) -> Any:
@@ -104,7 +102,7 @@ class MaxPooling1D(_Max):
     pool_size: _Sizes = 2
     strides: _Strides = None
     padding: _Padding = "valid"
-    data_format: _FORMATS = None
+    data_format: DataFormat = None
 
 
 class MaxPooling2D(_Max, axes=2):
@@ -126,7 +124,7 @@ class MaxPooling2D(_Max, axes=2):
     pool_size: _Sizes = (2, 2)
     strides: _Strides = None
     padding: _Padding = "valid"
-    data_format: _FORMATS = None
+    data_format: DataFormat = None
 
 
 class MaxPooling3D(_Max, axes=3):
@@ -135,7 +133,7 @@ class MaxPooling3D(_Max, axes=3):
     pool_size: _Sizes = (2, 2, 2)
     strides: _Strides = None
     padding: _Padding = "valid"
-    data_format: _FORMATS = None
+    data_format: DataFormat = None
 
 
 class AveragePooling1D(_Average):
@@ -144,7 +142,7 @@ class AveragePooling1D(_Average):
     pool_size: _Sizes
     strides: _Strides = None
     padding: _Padding = "valid"
-    data_format: _FORMATS = None
+    data_format: DataFormat = None
 
 
 class AveragePooling2D(_Average, axes=2):
@@ -153,7 +151,7 @@ class AveragePooling2D(_Average, axes=2):
     pool_size: _Sizes
     strides: _Strides = None
     padding: _Padding = "valid"
-    data_format: _FORMATS = None
+    data_format: DataFormat = None
 
 
 class AveragePooling3D(_Average, axes=3):
@@ -162,18 +160,17 @@ class AveragePooling3D(_Average, axes=3):
     pool_size: _Sizes
     strides: _Strides = None
     padding: _Padding = "valid"
-    data_format: _FORMATS = None
+    data_format: DataFormat = None
 
 
 # ---- whole axes ----------------------------------------------------------------------------------
 
 
 class _GlobalPooling(Layer, builds_at_init=True, axes=1):
-    data_format: _FORMATS = None
+    data_format: DataFormat = None
     keepdims: bool = False
 
     def __post_init__(self):
-        self.data_format = self.data_format or "channels_last"
         self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
     def call(self, inputs: TensorLike) -> Any:
@@ -249,13 +246,12 @@ class GlobalAveragePooling3D(_GlobalPooling, axes=3, reduce=_mean):
 
 class _AdaptivePooling(Layer, axes=1):
     output_size: _Sizes
-    data_format: _FORMATS = None
+    data_format: DataFormat = None
 
     def __post_init__(self):
         self.output_size = _per_axis(
             self.output_size, type(self)._framework.axes, self, "output_size"
         )
-        self.data_format = self.data_format or "channels_last"
         self.input_spec = InputSpec(ndim=type(self)._framework.axes + 2)
 
     def call(self, inputs: TensorLike) -> Any:

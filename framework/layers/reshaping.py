@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from framework.core.argument_types import TensorLike
-from framework.core.configurable import Resolved, one_of
+from framework.core.configurable import Resolved
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
+from framework.layers.arguments import DataFormat
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
 from framework.layers.input_spec import InputSpec
@@ -31,10 +32,9 @@ class Flatten(Layer, builds_at_init=True):
     TensorShape([2, 12])
     """
 
-    data_format: Annotated[str | None, one_of(None, "channels_last", "channels_first")] = None
+    data_format: DataFormat = None
 
     def __post_init__(self):
-        self.data_format = self.data_format or "channels_last"
         self.input_spec = InputSpec(min_ndim=1)
 
     def call(self, inputs: TensorLike) -> Any:

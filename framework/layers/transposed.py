@@ -8,8 +8,8 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.kernels.windows import transposed
+from framework.layers.arguments import DataFormat
 from framework.layers.convolution_base import (
-    DataFormat,
     Padding,
     Windowed,
     add_bias,

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import one_of
 from framework.core.errors import InvalidArgumentError
+from framework.layers.arguments import DataFormat
 from framework.layers.base import Layer
 from framework.layers.convolution_base import (
-    DataFormat,
     ints,
     last,
     restored,

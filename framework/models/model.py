@@ -4,6 +4,7 @@ from typing import Any
 
 from framework.core.argument_types import TensorLike
 from framework.core.errors import InvalidArgumentError
+from framework.core.program_settings import print_message
 from framework.layers.base import Layer
 from framework.layers.tracking import LayerRecord
 from framework.models.summary import summary_text
@@ -322,7 +323,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         text = summary_text(
             self, line_length, positions, expand_nested, show_trainable, layer_range, show_groups
         )
-        (print_fn or print)(text)
+        (print_fn or print_message)(text)
 
 
 def _is_functional(args, kwargs):

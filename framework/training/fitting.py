@@ -19,6 +19,7 @@ import numpy as np
 from framework.core.argument_types import TensorLike
 from framework.core.configurable import known_arguments_only
 from framework.core.errors import InvalidArgumentError
+from framework.core.program_settings import max_epochs, max_steps_per_epoch
 from framework.core.stateless import StatelessScope, values_after
 from framework.data.batches import as_batch, as_batches, as_whole
 from framework.metrics.base import on_tensors
@@ -41,7 +42,7 @@ from framework.training.training_step import (
     own_loss_function,
     require_compiled,
 )
-from framework.training.usage_warnings import check_left_out
+from framework.training.usage_warnings import check_left_out, warn
 from framework.training.validation import split_off, validation_batches
 
 
@@ -93,6 +94,8 @@ class Fitting:
             TypeError: an unknown argument.
         """
         require_compiled(self, "fit")
+        epochs = within_limit(epochs, max_epochs(), "epochs")
+        steps_per_epoch = _limited(steps_per_epoch)
         _check_fit(epochs, initial_epoch, verbose, validation_freq, class_weight, sample_weight)
         if validation_split and validation_data is None:
             x, y, sample_weight, validation_data = split_off(validation_split, x, y, sample_weight)
@@ -103,6 +106,7 @@ class Fitting:
         validation = test_step = None
         if validation_data is not None:
             size = validation_batch_size or batch_size
+            validation_steps = _limited(validation_steps)
             validation = validation_batches(validation_data, size, validation_steps)
             test_step = _reading(validation, *_test_batch_step(self))
             validation = Feed(validation, validation_steps, restart=True)
@@ -143,6 +147,7 @@ class Fitting:
         """
         require_compiled(self, "evaluate")
         _check_verbose("evaluate", verbose)
+        steps = _limited(steps)
         batches = as_batches(x, y, sample_weight, batch_size, shuffle=False, steps=steps)
         step = _reading(batches, *_test_batch_step(self))
         feed = Feed(batches, steps, restart=True)
@@ -155,6 +160,7 @@ class Fitting:
     ) -> Any:  # fmt: skip
         """Return the outputs for all rows, NumPy arrays in the structure of the model's outputs."""
         _check_verbose("predict", verbose)
+        steps = _limited(steps)
         batches = as_batches(x, None, None, batch_size, shuffle=False, steps=steps)
         step = _reading(batches, *_predict_batch_step(self))
         feed = Feed(batches, steps, restart=True)
@@ -270,6 +276,18 @@ def _weighing(step, as_given, arrays, class_weight):
         return step(pack(*batch) if as_given else batch)
 
     return weighed
+
+
+def within_limit(number, limit, name):
+    """Return `number`, at most the program's limit; a smaller limit comes with a warning."""
+    if not limit or (number and number <= limit):
+        return number
+    warn(f"Limiting {name} to {limit}")
+    return limit
+
+
+def _limited(steps):
+    return within_limit(steps, max_steps_per_epoch(), "steps_per_epoch")
 
 
 def _nothing():

@@ -5,6 +5,8 @@ import sys
 import time
 from importlib.util import find_spec
 
+from framework.core.program_settings import is_interactive_logging_enabled, print_message
+
 _TEXT_COLUMNS = 100  # of a bar in a notebook without ipywidgets: the width is unknown there
 _UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "us"))
 
@@ -13,7 +15,9 @@ def progress_for(verbose, epochs):
     """Return the display for `verbose`: 0 silent, 1 or "auto" a bar, 2 a line per epoch."""
     if not verbose:
         return Silent()
-    has_bars = verbose != 2 and (sys.stdout.isatty() or _in_notebook())
+    if verbose == 2 or not is_interactive_logging_enabled():
+        return Lines(epochs)
+    has_bars = sys.stdout.isatty() or _in_notebook()
     return Bars(epochs) if has_bars else Lines(epochs)
 
 
@@ -48,7 +52,7 @@ class Lines(Silent):
 
     def end(self, logs):
         parts = [self._heading, self._summary(), text(logs)]
-        print(" - ".join([part for part in parts if part]), flush=True)
+        print_message(" - ".join([part for part in parts if part]))
 
     def _summary(self):
         seconds = time.perf_counter() - self._start

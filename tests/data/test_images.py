@@ -45,7 +45,7 @@ def test_one_deep_channel():
     [
         (np.ones((4, 6)), {}, r"rank 3, one image, got shape \(4, 6\)"),
         (np.ones((4, 6, 2)), {}, "1, 3 or 4 channels, got 2"),
-        (np.ones((4, 6, 3)), {"data_format": "first"}, "data_format: expected"),
+        (np.ones((4, 6, 3)), {"data_format": "first"}, "must be one of"),
         (np.full((4, 6, 3), 300.0), {"scale": False}, "0 to 255, got 300"),
         (np.full((4, 6, 3), -1.0), {"scale": False}, "clip them first"),
         (np.full((4, 6, 3), np.nan), {}, "got nan"),

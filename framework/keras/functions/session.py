@@ -11,11 +11,6 @@ def backend() -> str:
     return "framework"
 
 
-def image_data_format() -> str:
-    """Return "channels_last": by default the channels are the last axis."""
-    return "channels_last"
-
-
 def standardize_dtype(dtype: DTypeLike) -> DType:
     """Return the DType for a name, Python type or NumPy dtype; None means floatx.
 

@@ -5,6 +5,7 @@ from typing import Any
 from framework.core.argument_types import TensorLike
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
+from framework.core.program_settings import data_format_of
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.functions.windows import check_room, last, restored
@@ -117,11 +118,7 @@ def _operands(inputs, kernel, what):
 
 
 def _channels_first(data_format, what):
-    if data_format not in (None, "channels_last", "channels_first"):
-        raise InvalidArgumentError(
-            f"{what}: data_format must be 'channels_last' or 'channels_first', got {data_format!r}."
-        )
-    return data_format == "channels_first"
+    return data_format_of(data_format, f"{what}: ") == "channels_first"
 
 
 def _window(strides, padding, dilation_rate, w, what):

@@ -2,17 +2,13 @@
 
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.program_settings import data_format_of
 from framework.ops.movement import reshape, transpose
 
 
 def is_first(data_format, what):
     """Return whether the channels come before the spatial axes."""
-    if data_format not in (None, "channels_last", "channels_first"):
-        raise InvalidArgumentError(
-            f"{what}: `data_format` must be 'channels_last' or 'channels_first', got "
-            f"{data_format!r}."
-        )
-    return data_format == "channels_first"
+    return data_format_of(data_format, f"{what}: ") == "channels_first"
 
 
 def one_of(value, allowed, argument, what):

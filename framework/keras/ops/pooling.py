@@ -8,6 +8,7 @@ from framework.core.conversion import tensor
 from framework.core.dtypes import epsilon as _epsilon
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
+from framework.core.program_settings import data_format_of
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.keras.ops.argument_conversion import floating
@@ -17,8 +18,6 @@ from framework.ops import pool as _pool
 from framework.ops import reduction as _r
 from framework.ops import windowed
 from framework.ops.casting import like, widened
-
-_FORMATS = (None, "channels_last", "channels_first")
 
 
 def _operand(inputs, data_format, what):
@@ -30,12 +29,7 @@ def _operand(inputs, data_format, what):
             f"{what}: `inputs` must have a batch, one to three spatial axes and channels, got "
             f"shape {tuple(x.shape)}."
         )
-    if data_format not in _FORMATS:
-        raise InvalidArgumentError(
-            f"{what}: `data_format` must be 'channels_last' or 'channels_first', got "
-            f"{data_format!r}."
-        )
-    return x, axes, data_format == "channels_first"
+    return x, axes, data_format_of(data_format, f"{what}: ") == "channels_first"
 
 
 def _sizes(value, axes, what, name):

@@ -6,9 +6,9 @@ from framework.activations import Activation
 from framework.core.argument_types import ShapeLike
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.kernels.windows import output_sizes
+from framework.layers.arguments import DataFormat
 from framework.layers.base import Layer
 from framework.layers.convolution_base import (
-    DataFormat,
     Padding,
     channels,
     ints,

@@ -52,7 +52,7 @@ def test_what_does_not_fit():
         ops.conv(x, wave(5, 1, 3, 4))
     with pytest.raises(ValueError, match="padding must be"):
         ops.conv(x, wave(2, 2, 3, 4), padding="full")
-    with pytest.raises(ValueError, match="data_format must be"):
+    with pytest.raises(ValueError, match="data_format` argument must be"):
         ops.conv(x, wave(2, 2, 3, 4), data_format="NHWC")
     with pytest.raises(ValueError, match="is for 2 channels"):
         ops.depthwise_conv(x, wave(2, 2, 2, 1))
