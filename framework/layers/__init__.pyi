@@ -24,6 +24,39 @@ from framework.layers.embedding import (
 )  # fmt: skip
 from framework.layers.grouped_query import GroupedQueryAttention
 from framework.layers.hashing import HashedCrossing as HashedCrossing, Hashing as Hashing
+from framework.layers.images.bounding_boxes import MaxNumBoundingBoxes as MaxNumBoundingBoxes
+from framework.layers.images.colors import (
+    RandomBrightness as RandomBrightness, RandomColorDegeneration as RandomColorDegeneration,
+    RandomContrast as RandomContrast, RandomGrayscale as RandomGrayscale,
+    RandomInvert as RandomInvert,
+)  # fmt: skip
+from framework.layers.images.filters import (
+    RandomElasticTransform as RandomElasticTransform, RandomGaussianBlur as RandomGaussianBlur,
+    RandomPerspective as RandomPerspective, RandomSharpness as RandomSharpness,
+)  # fmt: skip
+from framework.layers.images.geometry import (
+    RandomFlip as RandomFlip, RandomRotation as RandomRotation, RandomShear as RandomShear,
+    RandomTranslation as RandomTranslation, RandomZoom as RandomZoom,
+)  # fmt: skip
+from framework.layers.images.histograms import (
+    ContrastLimitedAdaptiveHistogramEqualization as ContrastLimitedAdaptiveHistogramEqualization,
+    Equalization as Equalization,
+)  # fmt: skip
+from framework.layers.images.hues import (
+    RandomColorJitter as RandomColorJitter, RandomHue as RandomHue,
+    RandomSaturation as RandomSaturation,
+)  # fmt: skip
+from framework.layers.images.mixing import (
+    CutMix as CutMix, MixUp as MixUp, RandomErasing as RandomErasing,
+)  # fmt: skip
+from framework.layers.images.policies import AugMix as AugMix, RandAugment as RandAugment
+from framework.layers.images.sizes import (
+    CenterCrop as CenterCrop, RandomCrop as RandomCrop, Resizing as Resizing,
+)  # fmt: skip
+from framework.layers.images.tones import (
+    AutoContrast as AutoContrast, RandomPosterization as RandomPosterization,
+    Solarization as Solarization,
+)  # fmt: skip
 from framework.layers.lookup import IntegerLookup as IntegerLookup, StringLookup as StringLookup
 from framework.layers.merging import (
     Add as Add, Average as Average, Concatenate as Concatenate, Dot as Dot, Maximum as Maximum,
@@ -46,6 +79,7 @@ from framework.layers.padding import (
     Cropping1D as Cropping1D, Cropping2D as Cropping2D, Cropping3D as Cropping3D,
     ZeroPadding1D as ZeroPadding1D, ZeroPadding2D as ZeroPadding2D, ZeroPadding3D as ZeroPadding3D,
 )  # fmt: skip
+from framework.layers.pipeline import Pipeline as Pipeline
 from framework.layers.pooling import (
     AdaptiveAveragePooling1D as AdaptiveAveragePooling1D,
     AdaptiveAveragePooling2D as AdaptiveAveragePooling2D,

@@ -185,6 +185,8 @@ def projected(x, transforms, *, size, order, mode, fill):
     down = divide(part(3) * columns + part(4) * rows + part(5), k)
     height, width = x.shape[1:3]
     coordinates = [fold(down, height, mode), fold(across, width, mode)]
+    if np_dtype(x) == np.float64:  # interpolates in float64 between float32 positions
+        coordinates = [cast(c, dtype=np.dtype(np.float64)) for c in coordinates]
     y = sampled(
         x, coordinates, order=order, mode="constant", fill=fill, rounding="away", lost=lost
     )  # fmt: skip

@@ -18,11 +18,12 @@ from framework.keras.ops.argument_conversion import floating
 from framework.keras.ops.image_layout import ImageLayout, images_of, is_first, one_of
 from framework.ops import elementwise as _e
 from framework.ops import movement as _m
-from framework.ops.casting import like, saturate_cast, widened
+from framework.ops.casting import like, widened
 from framework.ops.contraction import matmul_with_vectors
 from framework.ops.division import promoted_floats
-from framework.ops.reduction import np_dtype, reduce_max, reduce_min
-from framework.ops.resampling import resized, weight_matrix
+from framework.ops.fitting import fitted
+from framework.ops.reduction import reduce_max, reduce_min
+from framework.ops.resampling import weight_matrix
 
 _INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic", "area")
 _SCALINGS = {
@@ -69,17 +70,9 @@ def resize(
     size = _checked(size, interpolation, crop_to_aspect_ratio, pad_to_aspect_ratio, fill_mode)
     x = images_of(images, "resize")
     layout = ImageLayout(x, is_first(data_format, "resize"))
-    y = layout.batch(x)
-    if crop_to_aspect_ratio:
-        y = _cut(y, size)
-    elif pad_to_aspect_ratio:
-        y = _framed(y, size, fill_value)
-    if interpolation != "nearest":
-        y = widened(floating(y))
-    y = resized(y, size, (1, 2), interpolation, antialias)
-    if x.dtype.is_integer and interpolation != "nearest":
-        y = saturate_cast(_e.round_(y), x.dtype)
-    return layout.restored(like(y, x))
+    fit = "crop" if crop_to_aspect_ratio else "pad" if pad_to_aspect_ratio else None
+    y = fitted(layout.batch(x), size, interpolation, antialias, fit, fill_value)
+    return layout.restored(y)
 
 
 def _checked(size, interpolation, crop, pad, fill_mode):
@@ -94,34 +87,6 @@ def _checked(size, interpolation, crop, pad, fill_mode):
             "resize: only one of `crop_to_aspect_ratio` and `pad_to_aspect_ratio` can be True."
         )
     return tuple(int(n) for n in size)
-
-
-def _in_proportion(x, size):
-    """Return the height that fits the width of `x` in the proportions of `size`, and the width."""
-    height, width = x.shape[1:3]
-    return (
-        int(np.float32(width * size[0]) / np.float32(size[1])),
-        int(np.float32(height * size[1]) / np.float32(size[0])),
-    )
-
-
-def _cut(x, size):
-    index = [slice(None)]
-    for old, fitting in zip(x.shape[1:3], _in_proportion(x, size)):
-        n = max(min(old, fitting), 1)
-        start = (old - n) // 2
-        index.append(slice(start, start + n))
-    return _m.getitem(x, index=tuple(index))
-
-
-def _framed(x, size, fill_value):
-    """Pad both sides by as many pixels, so that an odd one is left out."""
-    margins = [(fitting - n) // 2 for n, fitting in zip(x.shape[1:3], _in_proportion(x, size))]
-    widths = ((0, 0), *((max(m, 0),) * 2 for m in margins), (0, 0))
-    if not any(map(any, widths)):
-        return x
-    inner = np.pad(np.ones((1, *x.shape[1:3], 1), bool), widths)
-    return _e.select(inner, _m.pad(x, widths=widths), np.asarray(fill_value).astype(np_dtype(x)))
 
 
 @operation

@@ -1,0 +1,1 @@
+"""Layers that resize, crop and augment images, with their labels, bounding boxes and masks."""
