@@ -105,10 +105,10 @@ class Attention(Layer, makes_masks=False):
             weights = dropout(weights, noise, rate=self.dropout)
         return matmul(weights, value), weights
 
-    def compute_mask(self, inputs: TensorLike, previous_mask: Any = None):
+    def compute_mask(self, inputs: TensorLike, mask: Any = None):
         """Return the mask of the query."""
         _checked(self, inputs, "inputs")
-        return None if previous_mask is None else _checked(self, previous_mask, "mask")[0]
+        return None if mask is None else _checked(self, mask, "mask")[0]
 
 
 def _floating(layer, x):

@@ -71,7 +71,7 @@ class Dense(
         self.input_spec = InputSpec(min_ndim=2, axes={-1: size})
         enable_as_asked(self)
 
-    def call(self, inputs: TensorLike) -> Any:
+    def call(self, inputs: TensorLike, training: Any = None) -> Any:
         kernel = self._kernel._as_operand()
         if self.lora_enabled:
             kernel = with_lora(self, kernel)
@@ -244,8 +244,8 @@ class Lambda(Layer, builds_at_init=True):
         found = {n: deserialize(config[n]) for n in names if isinstance(config.get(n), dict)}
         return cls(**{**config, **found})
 
-    def compute_mask(self, inputs: TensorLike, previous_mask: Any):
-        return self.mask(inputs, previous_mask) if callable(self.mask) else self.mask
+    def compute_mask(self, inputs: TensorLike, mask: Any = None):
+        return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
     def compute_output_spec(
         self, inputs: TensorLike, mask: TensorLike = None, training: Any = None,

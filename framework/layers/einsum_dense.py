@@ -87,7 +87,7 @@ class EinsumDense(
         self._framework.inner = _inner_axes(of_inputs, of_kernel, of_outputs)
         enable_as_asked(self)
 
-    def call(self, inputs: TensorLike) -> Any:
+    def call(self, inputs: TensorLike, training: Any = None) -> Any:
         kernel = self._kernel._as_operand()
         if self.lora_enabled:
             kernel = with_lora(self, kernel)

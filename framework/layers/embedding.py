@@ -10,6 +10,7 @@ from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.promotion import promote
 from framework.initializers import InitializerField
+from framework.layers import symbolic_calls
 from framework.layers.base import Layer
 from framework.layers.core import PositiveInt
 from framework.layers.lora import Adaptable, Unquantized, enable_as_asked, lora_config, with_lora
@@ -118,7 +119,7 @@ class Embedding(_TableLayer, makes_masks=False):
         dtype = self.compute_dtype
         return rows if rows.dtype is dtype else cast(rows, dtype=dtype.np)
 
-    def compute_mask(self, inputs: TensorLike, previous_mask: Any = None):
+    def compute_mask(self, inputs: TensorLike, mask: Any = None):
         """Return a mask that is True where inputs are not 0; None without `mask_zero`."""
         return not_equal(inputs, 0) if self.mask_zero else None
 
@@ -187,6 +188,15 @@ class ReversibleEmbedding(Embedding):
         cap = self.logit_soft_cap
         return scores if cap is None else tanh(scores / cap) * cap
 
-    def compute_mask(self, inputs: TensorLike, previous_mask: Any = None) -> None:
+    def compute_output_shape(self, input_shape: ShapeLike, reverse: bool = False) -> Any:
+        """Return the shape of the rows, or of the scores if `reverse`."""
+        if reverse:
+            return (*input_shape[:-1], self.input_dim)
+        return (*input_shape, self.output_dim)
+
+    def compute_output_spec(self, inputs: TensorLike, reverse: bool = False) -> Any:
+        return symbolic_calls.run_symbolically(self, (inputs,), {"reverse": reverse})
+
+    def compute_mask(self, inputs: TensorLike, mask: Any = None) -> None:
         """Return None: `call` sets the mask of rows itself."""
         return

@@ -35,11 +35,11 @@ class Merge(Layer, builds_at_init=True, merge=None):
         _refuse_shapes(inputs, self)
         return type(self)._framework.merge(self, inputs)
 
-    def compute_mask(self, inputs: TensorLike, previous_mask: Any):
+    def compute_mask(self, inputs: TensorLike, mask: Any = None):
         """Return the logical or of the masks; None if an input has no mask."""
-        if previous_mask is None or any(m is None for m in previous_mask):
+        if mask is None or any(m is None for m in _list_of_masks(inputs, mask)):
             return None
-        return functools.reduce(e.logical_or, previous_mask)
+        return functools.reduce(e.logical_or, mask)
 
 
 def _at_least(inputs, number, layer):
@@ -50,6 +50,21 @@ def _at_least(inputs, number, layer):
             f"{type(layer).__name__} layer {layer.name!r} got {got}."
         )
     return inputs
+
+
+def _list_of_masks(inputs, mask):
+    """Return `mask` if it is a list with a mask for each of the inputs; otherwise raise."""
+    for name, value in (("mask", mask), ("inputs", inputs)):
+        if not isinstance(value, (list, tuple)):
+            raise InvalidArgumentError(
+                f"compute_mask: `{name}` should be a list. Received: {name}={value}"
+            )
+    if len(mask) != len(inputs):
+        raise InvalidArgumentError(
+            "compute_mask: The lists `inputs` and `mask` should have the same length, got "
+            f"{len(inputs)} inputs and {len(mask)} masks."
+        )
+    return mask
 
 
 def _expanded_to(x, rank):
@@ -141,15 +156,15 @@ class Concatenate(Layer, builds_at_init=True):
             )
         return concat(*inputs, axis=axis)
 
-    def compute_mask(self, inputs: TensorLike, previous_mask: Any):
+    def compute_mask(self, inputs: TensorLike, mask: Any = None):
         """Return the concatenated masks, or their logical or if `axis` is the last axis.
 
         An input without a mask counts as unmasked; without any mask the result is None.
         """
-        if previous_mask is None or all(m is None for m in previous_mask):
+        if mask is None or all(m is None for m in _list_of_masks(inputs, mask)):
             return None
         axis = one_axis(self.axis, len(inputs[0].shape), "Concatenate")
-        masks = [_mask_but_last(x, m) for x, m in zip(inputs, previous_mask, strict=True)]
+        masks = [_mask_but_last(x, m) for x, m in zip(inputs, mask, strict=True)]
         if axis == len(inputs[0].shape) - 1:
             return functools.reduce(e.logical_or, masks)
         return concat(*masks, axis=axis)
@@ -224,7 +239,7 @@ class Dot(Layer, makes_masks=False):
         product = einsum(f"{of_x},{of_y}->{kept}", x, y)
         return expand_axes(product, (1,)) if product.ndim == 1 else product
 
-    def compute_mask(self, inputs: TensorLike, previous_mask: Any):
+    def compute_mask(self, inputs: TensorLike, mask: Any = None):
         return None
 
 

@@ -127,8 +127,8 @@ class RMSNormalization(Layer):
         self.axis = self.axis if isinstance(self.axis, list) else [self.axis]
         self.scale = self.add_weight(shape, "ones", name="scale")
 
-    def call(self, inputs: TensorLike) -> Any:
-        x = wide(inputs)
+    def call(self, x: TensorLike) -> Any:
+        x = wide(x)
         axes = all_axes(_int_if_one(self.axis), x.ndim, "RMSNormalization")
         scale = _to(self.scale._as_operand(), x.dtype)
         if axes == tuple(range(x.ndim - len(axes), x.ndim)):

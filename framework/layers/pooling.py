@@ -224,7 +224,7 @@ class GlobalAveragePooling1D(_GlobalPooling, makes_masks=False):
         count = cast(mask, dtype=inputs.dtype.np)
         return total / reduce_sum(count, axis=axis, keepdims=self.keepdims)
 
-    def compute_mask(self, inputs: TensorLike, previous_mask: Any = None):
+    def compute_mask(self, inputs: TensorLike, mask: Any = None):
         return None
 
 

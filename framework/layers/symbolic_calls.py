@@ -118,6 +118,12 @@ def inputs_of_shapes(layer, shapes):
 
 
 def arguments_of_shapes(layer, args, kwargs):
-    """Return KerasTensors of these shapes as call arguments; `x_shape` is the shape of `x`."""
+    """Return KerasTensors of these shapes as call arguments; `x_shape` is the shape of `x`.
+
+    `input_shape` is the shape of the first argument, whatever its name.
+    """
+    if "input_shape" in kwargs and not args and "input" not in signature_of(layer).names:
+        args, kwargs = (kwargs["input_shape"],), {**kwargs}
+        del kwargs["input_shape"]
     inputs = {k.removesuffix("_shape"): inputs_of_shapes(layer, v) for k, v in kwargs.items()}
     return tuple(inputs_of_shapes(layer, shape) for shape in args), inputs
