@@ -132,6 +132,9 @@ TESTED_IN = {
         training/validation""",
     "training/test_overrides.py": "training/trainer",
     "training/test_profiling.py": "training/profile_report",
+    "training/test_resuming.py": """
+        training/callbacks/backup_and_restore training/callbacks/saved_state
+        training/random_state""",
     "training/test_wishes.py": "training/usage_warnings",
     "wrappers/test_estimators.py": "wrappers/*",
 }

@@ -153,6 +153,11 @@ def seeded(seed):
     return found
 
 
+def seeded_by():
+    """Return {op seed: generator} of what `seeded` created since the last `set_seed`."""
+    return dict(_Global.seeded)
+
+
 def seeded_generators():
     """Return the generators that `seeded` created since the last `set_seed`."""
     return list(_Global.seeded.values())

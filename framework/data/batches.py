@@ -1,6 +1,7 @@
 """Conversion of any training data to batches (x, y, sample_weight) of tensors."""
 
-import itertools
+from itertools import count as counting
+from itertools import islice
 
 from framework.core import dtypes
 from framework.core.errors import DTypeError, InvalidArgumentError
@@ -9,6 +10,7 @@ from framework.core.tensor import Tensor
 from framework.data.dataset import INFINITE_CARDINALITY, Dataset
 from framework.data.pydataset import PyDataset, in_order
 from framework.data.row_gathering import Rows, batches, shuffled_blocks
+from framework.data.stage import walk
 from framework.data.structure import array_in, map_named, names
 
 _PARTS = ("x", "y", "sample_weight")
@@ -91,6 +93,19 @@ class _Source:
     once = False  # True for an iterator, which cannot restart
     endless = False  # whether an epoch is infinite
     read = None  # function that converts an element of the data to a batch; None for arrays
+    seed = None  # of the order
+
+    def state(self):
+        """Return what the next `epoch` depends on besides its number, as JSON can hold."""
+        return {"seed": self.seed}
+
+    def set_state(self, state):
+        """Set what `state` returned."""
+        self.seed = state["seed"]
+
+    def resumed(self, number, taken):
+        """Return an iterator over the batches of epoch `number` after the first `taken`."""
+        return self.epoch(number, taken)
 
     def begin(self):
         """Called at the start of an epoch."""
@@ -126,13 +141,15 @@ class ArrayBatches(_Source):
         self.num_batches = -(-self.num_rows // self.batch_size)
         self.seed = make_seed() if shuffle and seed is None else seed
 
-    def epoch(self, number):
-        """Return an iterator over the batches of epoch `number`."""
+    def epoch(self, number, start=0):
+        """Return an iterator over the batches of epoch `number`, from batch `start`."""
         rows = self._rows
         if self.shuffle == "batch":
             rows = rows.select(shuffled_blocks(len(rows), self.batch_size, self.seed, number))
         elif self.shuffle:
             rows = rows.select(permutation(self.seed, number, len(rows)))
+        if start:
+            rows = rows.select(slice(start * self.batch_size, None))
         return batches([rows], self.batch_size)
 
 
@@ -160,15 +177,15 @@ class IndexedBatches(_Source):
     def end(self):
         _run(self.source, "on_epoch_end")
 
-    def epoch(self, number):
-        """Yield the batches of epoch `number`."""
+    def epoch(self, number, start=0):
+        """Yield the batches of epoch `number`, from batch `start`."""
         count = self.num_batches
         if count is None:
-            indices = itertools.count()
+            indices = counting(start)
         else:
             indices = (
                 permutation(self.seed, number, count).tolist() if self.shuffle else range(count)
-            )
+            )[start:]
         for batch in in_order(self.source, indices):
             yield self.read(batch)
 
@@ -200,6 +217,26 @@ class IterableBatches(_Source):
             n = self.source.cardinality().item()
             return n if n >= 0 else None
         return len(self.source) if hasattr(self.source, "__len__") else None
+
+    def state(self):
+        return {"shuffles": [stage.epoch for stage in self._shuffles()]}
+
+    def set_state(self, state):
+        for stage, epoch in zip(self._shuffles(), state["shuffles"], strict=True):
+            stage.epoch = epoch
+        self._going = None
+
+    def _shuffles(self):
+        """Return the stages of a Dataset whose order depends on the number of the iteration."""
+        if not isinstance(self.source, Dataset):
+            return []
+        return [stage for stage in walk(self.source._framework) if stage.epoch is not None]
+
+    def resumed(self, number, taken):
+        going = self.epoch(number)
+        for _ in islice(going, taken):  # not one more: reading a batch may draw random numbers
+            pass
+        return going
 
     def epoch(self, number):
         """Yield the batches of epoch `number`."""

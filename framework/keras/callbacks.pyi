@@ -1,3 +1,4 @@
+from framework.training.callbacks.backup_and_restore import BackupAndRestore as BackupAndRestore
 from framework.training.callbacks.base import Callback as Callback
 from framework.training.callbacks.callback_list import CallbackList as CallbackList
 from framework.training.callbacks.csv_log import CSVLogger as CSVLogger

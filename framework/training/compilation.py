@@ -342,6 +342,11 @@ class CompiledMetrics:
         leaves = itertools.chain.from_iterable(nest.flatten(g) for g in self._given)
         return self._outputs is not None or not any(isinstance(leaf, str) for leaf in leaves)
 
+    @property
+    def settled_for_loading(self):
+        """Whether the first batch has matched the metrics to the outputs."""
+        return self._outputs is not None
+
     def restore_later(self, values):
         """Assign `values` to the metrics' variables as soon as all metrics are known."""
         self._waiting = values

@@ -11,13 +11,14 @@ from framework.data.batches import check_steps
 from framework.training.callbacks import CallbackList
 from framework.training.callbacks.history import complete
 from framework.training.callbacks.progbar import ProgbarLogger, close
+from framework.training.random_state import random_state, set_random_state
 from framework.training.training_step import overrides
 from framework.training.usage_warnings import warn
 
 
 def run_fit(
     model, step, feed, *, epochs, initial_epoch, verbose, callbacks, validation, test_step,
-    validation_freq, end_epoch,
+    validation_freq, end_epoch, saving=None,
 ):  # fmt: skip
     """Call `step` on the batches of `feed` for some epochs and return a History.
 
@@ -25,6 +26,7 @@ def run_fit(
         step: trains on one batch; returns logs, or None to log the model's metrics.
         validation: a Feed, or None; `test_step` is called on its batches.
         end_epoch: called after an epoch's last batch, before its logs are computed.
+        saving: a `Saving`, which saves the state and restores it at the start; or None.
     """
     callbacks = callback_list(
         callbacks, model, verbose, epochs=epochs, steps=feed.steps, history=True
@@ -33,11 +35,14 @@ def run_fit(
     model.stop_training = False
     logs = {}
     validate = partial(_validated, model, test_step, validation, validation_freq, callbacks)
+    saving = NOT_SAVING if saving is None else saving
     try:
+        saving.open(callbacks)
         callbacks.call("on_train_begin", logs={})
+        initial_epoch, logs = saving.start(initial_epoch)
         try:
-            for epoch in range(initial_epoch, epochs):
-                logs = _train_epoch(model, step, feed, epoch, callbacks, end_epoch)
+            for epoch in () if model.stop_training else range(initial_epoch, epochs):
+                logs = _train_epoch(model, step, feed, epoch, callbacks, end_epoch, saving)
                 more = feed.check("fit", epoch - initial_epoch, epochs)
                 if logs is None:
                     logs = {}
@@ -47,14 +52,38 @@ def run_fit(
                     callbacks.call("on_epoch_end", epoch, logs=logs)
                 finally:
                     complete(history, epoch, logs)
+                saving.after_epoch(epoch, logs)
                 if model.stop_training or not more:
                     break
+            saving.at_end(logs)
         finally:
             _finalize_variables(model, epochs)  # after an interruption too, as in Keras
         callbacks.call("on_train_end", logs=logs)
+        saving.close()
     finally:
+        saving.end_reading()
         _close(callbacks, feed, validation)
     return history
+
+
+class _NotSaving:
+    """A `Saving` that does nothing."""
+
+    after_batch = None
+
+    def open(self, callbacks):
+        """Do nothing."""
+
+    close = after_epoch = at_end = end_reading = lambda self, *_: None
+
+    def start(self, initial_epoch):
+        return initial_epoch, {}
+
+    def enter(self, epoch):
+        return -1, None
+
+
+NOT_SAVING = _NotSaving()
 
 
 def _validated(model, step, feed, frequency, callbacks, epoch):
@@ -86,23 +115,27 @@ def _close(callbacks, *feeds):
     for callback in callbacks.callbacks:
         if isinstance(callback, ProgbarLogger):
             close(callback)
+        release = getattr(getattr(callback, "_framework", None), "release", None)
+        if release is not None:
+            release()
     for feed in feeds:
         if feed is not None:
             feed.close()
 
 
-def _train_epoch(model, step, feed, epoch, callbacks, end_epoch):
+def _train_epoch(model, step, feed, epoch, callbacks, end_epoch, saving):
     """Train for one epoch and return its logs; None if there was no batch."""
     began = callbacks.listeners("on_train_batch_begin")
     ended = callbacks.listeners("on_train_batch_end")
     model.reset_metrics()
     callbacks.call("on_epoch_begin", epoch, logs={})
     group = model.steps_per_execution
-    results = None
-    number = -1
+    last, results = saving.enter(epoch)
+    number = last
     batches = feed.epoch(epoch)
+    after_batch = saving.after_batch
     try:
-        for number, batch in enumerate(batches):
+        for number, batch in enumerate(batches, last + 1):
             if began and not number % group:
                 callbacks.call("on_train_batch_begin", number, logs={})
             results = step(batch)
@@ -110,6 +143,8 @@ def _train_epoch(model, step, feed, epoch, callbacks, end_epoch):
                 callbacks.call("on_train_batch_end", number, logs=_logs(model, results))
             if model.stop_training:
                 break
+            if after_batch is not None and not (number + 1) % group:
+                after_batch(epoch, number, results)
     finally:
         batches.close()
     if number < 0:
@@ -280,6 +315,10 @@ class Feed:
         self._restart, self._pass = restart or batches.once, first
         self._going = None
         self._gave = False  # whether the data yielded any batch
+        self.tracks = False  # whether to keep the state of random generators at each pass's start
+        self._number, self._taken, self._at_begin = first, 0, None  # of this pass
+        self._sampled = 0  # the batches that `sample` took from an iterator
+        self._resumed = None  # the iterator of a resumed pass, and the batches done in its epoch
         self.done = 0
         self.exhausted = False
 
@@ -290,31 +329,43 @@ class Feed:
 
     def epoch(self, number):
         """Yield the batches of epoch `number`; `done` counts them."""
-        self.done = 0
+        self.done = 0 if self._resumed is None else self._resumed[1]
         self._batches.begin()
         try:
             for batch in self._epoch(number):
                 self.done += 1
+                self._taken += 1
                 yield batch
         finally:
             self._batches.end()
         self.exhausted = self._steps is not None and self.done < self._steps
 
     def _epoch(self, number):
-        if self._steps is None:
-            return self._batches.epoch(number)
-        if self._restart:
-            return islice(self._batches.epoch(number), self._steps)
-        return self._onward()
+        if self._steps is not None and not self._restart:
+            return self._onward()
+        going = self._begin(number)
+        return going if self._steps is None else islice(going, self._steps - self.done)
+
+    def _begin(self, number):
+        """Return the iterator of a pass over the data: a new one, or that of a resumed run."""
+        if self._resumed is not None:
+            going, self._resumed = self._resumed[0], None
+            return going
+        if not (self._batches.once and self._taken):
+            self._number, self._taken = number, 0
+            self._at_begin = self._batches.state(), random_state() if self.tracks else None
+        return self._batches.epoch(number)
 
     def _onward(self):
         """Yield `steps` batches, restarting the data at their end."""
-        left = self._steps
+        left = self._steps - self.done
         while left:
             fresh = self._going is None
             if fresh:
-                self._going = self._batches.epoch(self._pass)
-                self._pass += 1
+                resumed = self._resumed is not None
+                self._going = self._begin(self._pass)
+                self._pass += not resumed
+                fresh = not resumed
             batch = next(self._going, _END)
             if batch is _END:
                 self._going = None
@@ -323,6 +374,47 @@ class Feed:
                 continue
             left -= 1
             yield batch
+
+    # ---- the position, for `fit(resume=...)` ----
+
+    def position(self, done):
+        """Return the position in the data as JSON can hold it.
+
+        Args:
+            done: the batches done in this epoch; 0 between epochs.
+        """
+        inside = done or self._going is not None or (self._batches.once and self._taken)
+        if not inside:
+            now = self._batches.state(), random_state()
+            return {"pass": self._pass, "taken": None, "source": now[0], "random": now[1]}
+        source, at_random = self._at_begin
+        return {
+            "pass": self._number, "next": self._pass, "taken": self._taken, "source": source,
+            "random": at_random,
+        }  # fmt: skip
+
+    def resume(self, position, done):
+        """Continue at a position; random generators must be set afterwards."""
+        self._batches.set_state(position["source"])
+        self._gave = True
+        if position["taken"] is None:
+            self._pass = position["pass"]
+            return
+        self._number, self._taken = position["pass"], position["taken"]
+        self._pass = position["next"]
+        self._at_begin = position["source"], position["random"]
+        set_random_state(position["random"])
+        taken = self._taken - self._sampled
+        self._resumed = self._batches.resumed(self._number, taken), done
+
+    def sample(self):
+        """Return the first batch, for building a model before `resume`."""
+        if self._batches.once:
+            self._sampled = 1
+        state = self._batches.state()
+        batch = next(iter(self._batches.epoch(0)))
+        self._batches.set_state(state)
+        return batch
 
     def close(self):
         """Stop the worker threads of a PyDataset."""

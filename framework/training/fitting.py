@@ -56,6 +56,7 @@ class Fitting:
         validation_data: Any = None, shuffle: bool = True, class_weight: Any = None,
         sample_weight: Any = None, initial_epoch: int = 0, steps_per_epoch: Any = None,
         validation_steps: Any = None, validation_batch_size: Any = None, validation_freq: Any = 1,
+        *, resume: Any = None, save_every: Any = "5 min",
     ):  # fmt: skip
         """Train for a number of epochs.
 
@@ -84,6 +85,10 @@ class Fitting:
             validation_batch_size, validation_steps: the same for validation, which starts from
                 the first batch each time.
             validation_freq: validate after every so many epochs, or after the epochs in a list.
+            resume: a folder for the state of training. If it has one, training continues from it,
+                within an epoch too, and ends with the bits of a run that was not interrupted.
+            save_every: how often the state is saved there: a number of batches, a time such as
+                "5 min" or "30 s", or "epoch"; it is also saved at the end.
 
         Returns:
             A `History`: `.history["loss"]` holds each epoch's mean loss. `model.history` is the
@@ -115,6 +120,7 @@ class Fitting:
         )
         trained_by = None if as_given else compiled_step(self)
         _begin_accumulating(self, as_given)
+        saving = _saving(self, feed, validation, trained_by, resume, save_every, callbacks)
         if trained_by is not None:
             trained_by._observer = callbacks.record
         try:
@@ -122,7 +128,7 @@ class Fitting:
                 self, step, feed, epochs=epochs, initial_epoch=initial_epoch, verbose=verbose,
                 callbacks=callbacks, validation=validation, test_step=test_step,
                 validation_freq=validation_freq,
-                end_epoch=_nothing if trained_by is None else trained_by.flush,
+                end_epoch=_nothing if trained_by is None else trained_by.flush, saving=saving,
             )  # fmt: skip
         finally:
             if trained_by is not None:
@@ -318,6 +324,29 @@ def weights_conflict(method):
         f"{method}: class_weight and sample_weight cannot be given at the same time. Multiply "
         "sample_weight by the weight of each row's class."
     )
+
+
+def _saving(model, feed, validation, step, resume, save_every, callbacks):
+    """Return the `Saving` of `fit(resume=...)` or of a BackupAndRestore; None without them."""
+    records = [(c, getattr(c, "_framework", None)) for c in callbacks.callbacks]
+    backups = [c for c, record in records if getattr(record, "backs_up", False)]
+    if resume is None and not backups:
+        return None
+    from framework.training.resuming import Saving, interval_of  # a plain fit needs no files
+
+    if backups and resume is not None:
+        raise InvalidArgumentError(
+            "fit: resume=... and BackupAndRestore cannot be used together. Leave out the callback."
+        )
+    accumulator = model._framework.training.accumulator
+    place = model, feed, validation, accumulator, step
+    if not backups:
+        return Saving(*place, resume, interval_of(save_every))
+    backup = backups[0]
+    return Saving(
+        *place, backup.backup_dir, interval_of(backup.save_freq, "save_freq"), keeps_history=False,
+        keeps_previous=backup.double_checkpoint, deletes=backup.delete_checkpoint,
+    )  # fmt: skip
 
 
 def _begin_accumulating(model, overridden):

@@ -2,17 +2,21 @@
 
 import numpy as np
 
-from framework.core.errors import InvalidArgumentError
-from framework.core.random import global_generator
+from framework.core.errors import DamagedFileError, InvalidArgumentError
+from framework.core.random import global_generator, seeded, seeded_by
 from framework.optimizers.asking import state_of as state_of_optimizer
+from framework.saving.states import read_state, write_state
 
-_GENERATOR = "random/global"
+_GENERATOR, _SEEDED = "random/global", "random/seeded/"
+_KIND = "training step"
 
 
 def state_of(model, optimizer, metrics, accumulator):
     """Return the state as a dict of copied arrays; see `TrainingStep.state`."""
     saved = {name: np.array(v.array) for name, v in _variables(model, optimizer, metrics).items()}
     saved[_GENERATOR] = np.array(global_generator().state.array)
+    for seed, generator in seeded_by().items():
+        saved[f"{_SEEDED}{seed}"] = np.array(generator.state.array)
     if accumulator is not None:
         waiting = accumulator.state(model.variables)
         saved.update({f"accumulated/{name}": array for name, array in waiting.items()})
@@ -24,7 +28,7 @@ def restore(saved, model, optimizer, metrics, accumulator):
     settled = [metric for metric in metrics if metric.settled]
     variables = _variables(model, optimizer, settled)
     expected = {*variables, _GENERATOR}
-    found = {name for name in saved if not name.startswith("accumulated/")}
+    found = {name for name in saved if not name.startswith(("accumulated/", _SEEDED))}
     later = sorted(n for n in found if n.startswith("metrics/")) if settled != metrics else []
     found.difference_update(later)
     for names, what in ((expected - found, "lacks"), (found - expected, "has no use for")):
@@ -53,8 +57,26 @@ def restore(saved, model, optimizer, metrics, accumulator):
         if not metric.settled:
             metric.restore_later([np.array(saved[name]) for name in later])
     global_generator().state.assign(np.array(saved[_GENERATOR]))
+    for name, array in saved.items():
+        if name.startswith(_SEEDED):
+            seeded(int(name.removeprefix(_SEEDED))).state.assign(np.array(array))
     if accumulator is not None:
         accumulator.restore(waiting, model.variables)
+
+
+def save(filepath, state):
+    """Write a state to a file."""
+    texts = {name: str(array) for name, array in state.items() if array.dtype.kind == "U"}
+    arrays = {name: array for name, array in state.items() if name not in texts}
+    write_state(filepath, _KIND, arrays, texts)
+
+
+def load(filepath):
+    """Return the state in a file."""
+    with read_state(filepath, _KIND) as file:
+        if not isinstance(file.values, dict):
+            raise DamagedFileError(f"{filepath}: expected a dict of texts.")
+        return file.arrays() | {name: np.array(str(text)) for name, text in file.values.items()}
 
 
 def _variables(model, optimizer, metrics):

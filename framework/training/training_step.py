@@ -193,6 +193,20 @@ class TrainingStep:
         """
         step_state.restore(saved, self.model, self.optimizer, self._metrics, self._accumulator)
 
+    set_state = restore
+
+    def save(self, filepath):
+        """Write `state()` to a file, which replaces the one before when it is complete."""
+        step_state.save(filepath, self.state())
+
+    def load(self, filepath):
+        """Restore the state in a file that `save` wrote.
+
+        Raises:
+            ValueError: the file is missing, damaged, or the state of another model or optimizer.
+        """
+        self.restore(step_state.load(filepath))
+
     # ---- the step itself ----
 
     def _differentiate(self, x, y, sample_weight, trace=False):

@@ -11,7 +11,10 @@ class CallbackRecord(Record):
 
     step = None  # the StepRecord of the current `fit`
     needs = frozenset()  # values that this object needs besides the `needs` of its class
+    release = None  # called when `fit` ends, after an error too
+    backs_up = False  # whether `fit` saves its state as this BackupAndRestore says
     lazy_logs = False  # whether hooks receive a function that computes the logs
+    saves = ()  # the attributes that `fit(resume=...)` saves; "_framework.x": x of the record
 
 
 class Callback(Owning):

@@ -16,7 +16,8 @@ class CSVLogger(Callback):
     Args:
         filename: a path.
         separator: the string between values.
-        append: append to an existing file instead of overwriting it.
+        append: append to an existing file, with its columns, instead of overwriting it. Lines of
+            a resumed run that an interrupted one wrote after its last saved state are dropped.
         batch: write a line per batch instead of a line per epoch: epoch, batch number and the
             loss of the batch.
 
@@ -31,23 +32,29 @@ class CSVLogger(Callback):
         self.sep, self.filename, self.append = separator, Path(filename), append
         self.keys = None
         record = self._framework
-        record.file = record.writer = None
+        record.file = record.writer = record.resumed = None
         record.epoch, record.by_batch = 0, batch
+        record.release = partial(_close, self)
         if batch:
             record.needs = frozenset({"loss"})
             # Set only if needed: a hook that a callback overrides costs time in each batch.
             self.on_train_batch_end = partial(_write_batch, self)
 
     def on_train_begin(self, logs: Any = None) -> None:
-        has_header = self.append and self.filename.exists() and self.filename.stat().st_size > 0
         self.keys = None
+        record = self._framework
+        if record.resumed is not None and self.filename.exists():
+            _continue(self, **record.resumed)
+            return
+        has_header = self.append and self.filename.exists() and self.filename.stat().st_size > 0
         if has_header:
             with self.filename.open(newline="") as file:
                 self.keys = next(csv.reader(file, delimiter=self.sep))[1:]
         mode = "a" if self.append else "w"
-        record = self._framework
         record.file, record.writer = self.filename.open(mode, newline=""), None
         record.heading = not has_header
+        if has_header:
+            _end_line(self)
 
     def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
         self._framework.epoch = epoch
@@ -63,10 +70,43 @@ class CSVLogger(Callback):
         _write(self, epoch, logs)
 
     def on_train_end(self, logs: Any = None) -> None:
-        record = self._framework
-        if record.file is not None:
-            record.file.close()
-        record.file = record.writer = None
+        _close(self)
+
+
+def _close(logger):
+    record = logger._framework
+    if record.file is not None:
+        record.file.close()
+    record.file = record.writer = None
+
+
+def _end_line(logger):
+    """End the last line of an existing file, if the program that wrote it was killed in it."""
+    with logger.filename.open("rb") as file:
+        file.seek(-1, 2)
+        if file.read(1) not in b"\r\n":
+            logger._framework.file.write("\r\n")
+
+
+def position_of(logger):
+    """Return where a resumed run continues the file: its size, the columns, and the last epoch."""
+    record = logger._framework
+    if record.file is None:
+        return None
+    record.file.flush()
+    return {
+        "size": record.file.tell(), "keys": logger.keys, "heading": record.writer is None and
+        record.heading, "epoch": record.epoch,
+    }  # fmt: skip
+
+
+def _continue(logger, size, keys, heading, epoch):
+    """Open the file of an interrupted run and drop the lines after the saved state."""
+    record = logger._framework
+    record.file, record.writer = logger.filename.open("r+", newline=""), None
+    record.file.truncate(size)
+    record.file.seek(0, 2)
+    record.heading, record.epoch, logger.keys, record.resumed = heading, epoch, keys, None
 
 
 def _write_batch(logger, batch, logs=None):

@@ -32,6 +32,7 @@ class EarlyStopping(Monitor):
         super().__init__(monitor, mode, min_delta)
         self.patience, self.verbose, self.baseline = patience, verbose, baseline
         self.restore_best_weights, self.start_from_epoch = restore_best_weights, start_from_epoch
+        self._framework.saves = ("wait", "stopped_epoch", "best", "best_weights", "best_epoch")
         _reset(self)
 
     def on_train_begin(self, logs: Any = None) -> None:

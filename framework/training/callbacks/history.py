@@ -20,6 +20,7 @@ class History(Callback):
         self.epoch: list[int] = []
         self.history: dict[str, list[Any]] = {}
         self.batches: dict[str, list[Any]] = {}
+        self._framework.saves = ("epoch", "history", "batches")
         if batch:
             self._framework.needs = frozenset({"loss"})
             # Set only if needed: a hook that a callback overrides costs time in each batch.

@@ -87,6 +87,7 @@ class ReduceLROnPlateau(Monitor):
             )
         self.factor, self.patience, self.verbose = factor, patience, verbose
         self.cooldown, self.min_lr = cooldown, min_lr
+        self._framework.saves = ("best", "cooldown_counter", "wait")
         _reset(self)
 
     def on_train_begin(self, logs: Any = None) -> None:

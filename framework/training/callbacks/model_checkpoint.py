@@ -69,6 +69,7 @@ class ModelCheckpoint(Monitor):
             # Set only if needed: a hook that a callback overrides costs time in each batch.
             self.on_train_batch_end = partial(_after_batch, self)
         self._framework.epoch = self._framework.batches = 0
+        self._framework.saves = ("best", "_framework.epoch", "_framework.batches")
 
     def on_train_begin(self, logs: Any = None) -> None:
         if self.save_best_only:  # nothing else needs to know which direction is better

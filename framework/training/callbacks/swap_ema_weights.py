@@ -22,6 +22,7 @@ class SwapEMAWeights(Callback):
     def __init__(self, swap_on_epoch: bool = False):
         self.swap_on_epoch = swap_on_epoch
         self._framework.swapped = False
+        self._framework.saves = ("_framework.swapped",)
 
     def on_train_begin(self, logs: Any = None) -> None:
         _averages(self)  # without averages, raise an error now, not after an epoch
