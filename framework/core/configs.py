@@ -28,11 +28,14 @@ _PACKAGES = {
     "keras.optimizers.schedules": "framework.optimizers.schedules",
     "keras.random": "framework.core.random",
     "keras.regularizers": "framework.regularizers",
+    "keras.src.layers.preprocessing.feature_space": "framework.models.feature_space",
+    "keras.utils": "framework.models.feature_space",
 }
 """Where the classes of Keras's modules are."""
 
 _PUBLIC = {
     "DTypePolicy": ("keras", "DTypePolicy"),
+    "FeatureSpace": ("keras.utils", "FeatureSpace"),
     "Functional": ("keras.src.models.functional", "Functional"),
     "GroupedQueryAttention": ("keras.layers", "GroupQueryAttention"),
     "Model": ("keras", "Model"),
@@ -207,7 +210,7 @@ def _record_of(obj):
         registered = get_registered_name(cls)
         if _thread.copied is not None:
             _thread.copied[registered] = cls
-    elif name == "Functional":
+    elif module.startswith("keras.src."):
         registered = name
     config = obj.get_config()
     record = {
@@ -380,6 +383,8 @@ def custom_object(config):
 def _keras_module(module):
     """Return the public module for a module of Keras's sources: keras.src.layers.core.dense."""
     parts = module.removeprefix("tensorflow.").removeprefix("tf_").split(".")
+    if module in _PACKAGES:
+        return module
     if parts[:2] == ["keras", "src"]:
         schedules = parts[2:4] == ["optimizers", "schedules"]
         parts = ["keras", *parts[2 : 4 if schedules else 3]]

@@ -19,6 +19,7 @@ from framework.layers.operation import Operation as Operation
 from framework.layers.rematerialization import RematScope as RematScope
 from framework.losses import Loss as Loss
 from framework.metrics import Metric as Metric
+from framework.models.feature_space import FeatureSpace as FeatureSpace
 from framework.models.model import Model as Model
 from framework.models.sequential import Sequential as Sequential
 from framework.optimizers import Optimizer as Optimizer

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from framework.core.argument_types import TensorLike
+from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import Resolved, one_of
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
@@ -179,6 +179,9 @@ class TextVectorization(Layer):
             )
         self._framework.tokens = _Tokenizer(self, self.output_sequence_length)
         self._framework.all_tokens = _Tokenizer(self, None)
+
+    def build(self, input_shape: ShapeLike = None) -> None:
+        """Do nothing: the vocabulary, without which no call is possible, may come later."""
 
     def call(self, inputs: TensorLike) -> Any:
         return self._lookup_layer.call(look_up(tensor(inputs), table=self._framework.tokens))
