@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from framework.core.change_counters import changes
 from framework.core.configs import serialize_value
-from framework.core.errors import InvalidArgumentError, suggest
+from framework.core.errors import InvalidArgumentError, SignatureError, suggest
 from framework.core.internal_state import ClassRecord, Owning, Shown, in_package
 
 if TYPE_CHECKING:
@@ -285,8 +285,8 @@ def bind(cls, args, kwargs):
         if name not in fields:
             former = cls._framework.former_fields
             if name in former:
-                raise TypeError(f"{owner}() has no argument {name!r}: {former[name]}.")
-            raise TypeError(
+                raise SignatureError(f"{owner}() has no argument {name!r}: {former[name]}.")
+            raise SignatureError(
                 f"{owner}() has no argument {name!r}{suggest(name, fields)} "
                 f"It takes: {', '.join(fields)}."
             )

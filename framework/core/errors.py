@@ -97,8 +97,11 @@ class TapeError(FrameworkError, RuntimeError):
     """A tape's method was called in a state that does not allow it."""
 
 
-class SymbolicValueError(FrameworkError, TypeError):
-    """Python read the value of a KerasTensor, which has only a shape and a dtype."""
+class SymbolicValueError(FrameworkError, TypeError, ValueError):
+    """Python read the value of a KerasTensor, which has only a shape and a dtype.
+
+    Keras raises a TypeError for `bool` and a ValueError for `float` and NumPy.
+    """
 
 
 class BatchedValueError(FrameworkError, AttributeError):

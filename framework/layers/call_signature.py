@@ -17,6 +17,9 @@ class CallSignature:
             default = named[self.names.index("training")].default
             # Layers written for Keras 2 may declare `training` without a default: use False.
             self.training = False if default is inspect.Parameter.empty else default
+        self.required = [
+            p.name for p in named if p.default is p.empty and p.name not in ("training", "mask")
+        ]
         self.masks = [n for n in self.names if n == "mask" or n.endswith("_mask")]
         self.build_names = None
         if cls.build is not default_build:

@@ -12,7 +12,7 @@ import numpy as np
 from framework.core import dtypes, nest
 from framework.core.cast import cast
 from framework.core.conversion import array_of, tensor
-from framework.core.errors import FrameworkError, InvalidArgumentError
+from framework.core.errors import FrameworkError, InvalidArgumentError, SignatureError
 from framework.core.operand import Operand
 from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor
@@ -92,6 +92,12 @@ def _checked(layer, args, kwargs):
 def _build(layer, args, kwargs):
     """Build the layer if its class has `build`, else `call` builds it; return the input shapes."""
     signature = signature_of(layer)
+    given = signature.bind(args, kwargs)
+    if missing := [name for name in signature.required if name not in given]:
+        raise SignatureError(
+            f"{type(layer).__name__}.call() of layer {layer.name!r}: the argument {missing[0]!r} "
+            f"is missing; it takes {', '.join(signature.names)}."
+        )
     shapes = shapes_for(signature.build_names or ["input_shape"], signature, args, kwargs, layer)
     if signature.build_names is not None:
         layer.build(*shapes)

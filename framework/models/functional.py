@@ -220,7 +220,7 @@ def standardized(x, ref, name, sizes=True):
     if len(shape) != len(expected) or (sizes and not _agree(expected[1:], shape[1:])):
         raise ShapeError(
             f"Input {ref.name!r} of model {name!r} is incompatible with it: expected "
-            f"shape={expected}, found shape={tuple(x.shape)}."
+            f"shape={expected}, found shape={tuple(getattr(x, 'shape', shape))}."
         )
     mask = mask_of(x)
     if mask is not None and converted is not x:

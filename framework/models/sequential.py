@@ -5,7 +5,7 @@ from typing import Any
 from framework.core import nest
 from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configs import serialize_value
-from framework.core.errors import InvalidArgumentError, SymbolicValueError
+from framework.core.errors import InvalidArgumentError, OutOfRangeError, SymbolicValueError
 from framework.core.symbolic import KerasTensor
 from framework.layers.base import Layer
 from framework.layers.building import naming
@@ -78,7 +78,7 @@ class Sequential(Model, makes_masks=False, locks=False):
     def pop(self, rebuild: bool = True):
         """Remove the last layer and return it; `rebuild` is accepted for compatibility."""
         if not self._framework.stack:
-            raise InvalidArgumentError(f"Sequential model {self.name!r} has no layers to pop.")
+            raise OutOfRangeError(f"Sequential model {self.name!r} has no layers to pop.")
         layer = self._framework.stack.pop()
         if layer not in self._framework.stack:
             remove_owned(self, layer)
