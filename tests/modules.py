@@ -47,6 +47,9 @@ TESTED_IN = {
     "functions/test_arrays.py": "functions/creation functions/indexing functions/movement",
     "functions/test_control.py": "functions/array functions/python",
     "functions/test_debugging.py": "functions/finite",
+    "functions/test_image.py": """
+        functions/image_augmentation functions/image_colors functions/image_geometry
+        functions/image_layout functions/image_measures functions/image_resizing""",
     "functions/test_linalg.py": "kernels/matrices",
     "functions/test_sampling.py": "functions/distributions functions/generator",
     "functions/test_scattering.py": "functions/counting",
@@ -120,7 +123,7 @@ TESTED_IN = {
     "test_config.py": "__main__ functions/devices functions/settings",
     "test_debugging.py": "training/numerics_check autodiff/debug/nonfinite_values",
     "test_namespaces.py": """
-        compat dtypes errors linalg math nest nn random signal keras/*
+        compat dtypes errors image linalg math nest nn random signal keras/*
         keras/preprocessing/* core/lazy core/left_out""",
     "training/test_accumulation.py": "training/accumulated_plans",
     "training/test_callbacks.py": "training/callbacks/*",

@@ -64,6 +64,8 @@ KERNELS = {
 }  # fmt: skip
 """By interpolation: the kernel and its radius."""
 
+_SMOOTHING = ("gaussian", "mitchellcubic")  # they change pixels even where sizes stay
+
 METHODS = ("nearest", "area", *KERNELS)
 """All interpolations; "nearest" and "area" follow from the pixels' edges and have no kernel."""
 
@@ -147,7 +149,7 @@ def resized(x, sizes, axes, method, antialias=False):
     """Return `x`, an array or tensor of floats, with the new sizes of some axes."""
     for axis, size in zip(axes, sizes, strict=True):
         sampling = int(x.shape[axis]), int(size), method, bool(antialias)
-        if sampling[0] != sampling[1]:
+        if sampling[0] != sampling[1] or method in _SMOOTHING:
             x = resample(x, axis=axis, sampling=sampling)
     return x
 

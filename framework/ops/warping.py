@@ -93,17 +93,18 @@ ROUNDINGS = {"even": round_, "away": _away_from_zero}
 """How the nearest pixel of a position halfway between two is chosen: TensorFlow has both."""
 
 
-def sampled(x, coordinates, *, order, mode, fill, rounding="even", lost=None):
+def sampled(x, coordinates, *, order, mode, fill, rounding="even", lost=None, which=None):
     """Return the pixels of `x` at the coordinates, interpolated between neighbours.
 
     Args:
         x: (batch, *sizes, channels).
-        coordinates: for each of the sizes a floating tensor of shape (batch, *places).
+        coordinates: for each of the sizes a floating tensor that broadcasts to (batch, *places).
         order: 0 for the nearest pixel, 1 for linear interpolation.
         mode: one of INDEX_FOLDS.
         fill: the value beyond the image with mode="constant", a number.
         rounding: one of ROUNDINGS, for order 0.
         lost: booleans (batch, *places): where every neighbour counts as beyond the image.
+        which: integers (batch, 1, ...): the image of `x` that is read; by default each its own.
 
     Returns:
         (batch, *places, channels), in the coordinates' dtype.
@@ -112,7 +113,7 @@ def sampled(x, coordinates, *, order, mode, fill, rounding="even", lost=None):
     flat = reshape(x, shape=(-1, channels))
     corners = [_neighbours(c, n, order, mode, rounding) for c, n in zip(coordinates, sizes)]
     places = len(coordinates[0].shape) - 1
-    first = np.arange(batch).reshape(-1, *(1,) * places)
+    first = np.arange(batch).reshape(-1, *(1,) * places) if which is None else which
     results = []
     for corner in itertools.product(*corners):
         index, valid, weight = first, [], []

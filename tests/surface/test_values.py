@@ -17,17 +17,18 @@ from tests.surface import (
     class_members,
     dtypes_and_errors,
     elementwise,
+    image,
     linalg,
     nn,
     random,
     signal,
 )
 
-TABLES = (linalg, arrays, dtypes_and_errors, random, elementwise, class_members, nn, signal)
+TABLES = (linalg, arrays, dtypes_and_errors, random, elementwise, class_members, nn, signal, image)
 HOMES = {
     "": tf, "math.": tf.math, "nn.": tf.nn, "linalg.": tf.linalg, "random.": tf.random,
     "debugging.": tf.debugging, "dtypes.": tf.dtypes, "errors.": tf.errors, "nest.": tf.nest,
-    "autodiff.": tf.autodiff, "signal.": tf.signal,
+    "autodiff.": tf.autodiff, "image.": tf.image, "signal.": tf.signal,
 }  # fmt: skip
 CLASSES = (
     "Tensor", "Variable", "GradientTape", "UnconnectedGradients", "Module", "name_scope",

@@ -1,0 +1,63 @@
+"""What functions of tf.image share: images of rank 3 or 4, and conversion between dtypes."""
+
+from framework.core import dtypes
+from framework.core.cast import cast
+from framework.core.conversion import tensor
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.ops.casting import saturate_cast
+from framework.ops.elementwise import floor_divide, multiply
+
+
+def images_of(image, what, name="image"):
+    """Convert to a tensor (height, width, channels) or (batch, height, width, channels)."""
+    x = tensor(image)
+    if x.ndim not in (3, 4):
+        raise ShapeError(
+            f"{what}: `{name}` must have rank 3 (one image) or 4 (a batch of images), got shape "
+            f"{tuple(x.shape)}."
+        )
+    if 0 in x.shape[-3:]:
+        raise ShapeError(
+            f"{what}: `{name}` must have pixels and channels, got shape {tuple(x.shape)}."
+        )
+    return x
+
+
+def axes_of(x):
+    """Return the axes of height and width."""
+    return x.ndim - 3, x.ndim - 2
+
+
+def positive(value, what, name):
+    """Return an int of at least 1."""
+    value = int(value)
+    if value < 1:
+        raise InvalidArgumentError(f"{what}: `{name}` must be positive, got {value}.")
+    return value
+
+
+def converted(x, dtype, saturate=False):
+    """Return a tensor in another DType: floats from 0 to 1, integers from 0 to their largest."""
+    to = saturate_cast if saturate else _cast
+    if x.dtype == dtype:
+        return x
+    if x.dtype.is_floating and dtype.is_floating:
+        return _cast(x, dtype)
+    if x.dtype.is_floating:
+        return to(multiply(x, x.dtype.np.type(int(dtype.max) + 0.5)), dtype)
+    if dtype.is_floating:
+        return multiply(_cast(x, dtype), dtype.np.type(1 / int(x.dtype.max)))
+    own, new = int(x.dtype.max) + 1, int(dtype.max) + 1
+    if own > new:
+        return to(floor_divide(x, x.dtype.np.type(own // new)), dtype)
+    return multiply(to(x, dtype), dtype.np.type(new // own))
+
+
+def _cast(x, dtype):
+    return cast(x, dtype=dtype.np)
+
+
+def in_floats(x, change, saturate=True):
+    """Return `change(x)` in the dtype of `x`; integers and float64 are changed as float32."""
+    floats = x if x.dtype in ("float16", "float32") else converted(x, dtypes.float32)
+    return converted(change(floats), x.dtype, saturate)
