@@ -133,6 +133,7 @@ TESTED_IN = {
     "training/test_fitting.py": """
         training/compilation training/compile_arguments training/output_matching
         training/validation""",
+    "training/test_history_report.py": "core/html training/callbacks/history",
     "training/test_overrides.py": "training/trainer",
     "training/test_profiling.py": "training/profile_report",
     "training/test_resuming.py": """

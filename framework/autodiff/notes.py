@@ -89,6 +89,11 @@ class TapeNotes(Recorder):
 
         return plot(self, to_file, collapse)
 
+    def _repr_html_(self):
+        from framework.autodiff.debug.graph_drawing import svg
+
+        return svg(self)
+
     def __str__(self):
         from framework.autodiff.debug.record_table import table
 

@@ -146,6 +146,12 @@ class Tensor(Operators):
             f"numpy={_numpy_text(self._read('print'))}>"
         )
 
+    def _repr_html_(self):
+        from framework.core.html import array_html
+
+        title = f"Tensor, shape {tuple(self.shape)}, {self.dtype.name}"
+        return array_html(title, self._read("print"), _text(self._read("print")))
+
     def __len__(self):
         if not self.array.ndim:
             raise TypeError("A 0-d tensor has no len().")

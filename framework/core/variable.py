@@ -332,6 +332,13 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
             f"numpy={_numpy_text(self.read()._read('print'))}>"
         )
 
+    def _repr_html_(self):
+        from framework.core.html import array_html
+
+        title = f"Variable {self.name!r}, shape {tuple(self.shape)}, {self.dtype.name}"
+        array = self.read()._read("print")
+        return array_html(title, array, str(array))
+
 
 class _Resizable(Variable):
     """A variable with unknown sizes in its shape; its values may differ in these sizes."""

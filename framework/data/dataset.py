@@ -360,8 +360,22 @@ class Dataset:
         spec = "" if self._framework.python else f" element_spec={self.element_spec}"
         return f"<{name}Dataset{spec}>"
 
+    def _repr_html_(self):
+        from framework.core import html
+
+        count = self._framework.length()
+        spec = [] if self._framework.python else nest.flatten(self.element_spec)
+        rows = [(i, tuple(s.shape), s.dtype.name) for i, s in enumerate(spec)]
+        title = f"{type(self._framework).__name__}Dataset of {_count(count)} elements"
+        return html.table(title, ("part", "shape", "dtype"), rows)
+
 
 # ---- arguments -----------------------------------------------------------------------------------
+
+
+def _count(length):
+    """Return the number of elements as text; negative lengths are those of `cardinality`."""
+    return {-1: "infinitely many", -2: "an unknown number of"}.get(length, f"{length:,}")
 
 
 def _stage(dataset, name):

@@ -3,7 +3,7 @@
 import re
 import shutil
 
-from framework.core import nest
+from framework.core import html, nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.symbolic import KerasTensor
 from framework.layers.base import Layer
@@ -37,6 +37,17 @@ def summary_text(
         rows += _rows(layer, graph if branched else None, expand_nested, extra, 0)
     lines = [f'Model: "{model.name}"', *table(header, rows, _widths(positions, width))]
     return "\n".join(lines + _totals(model))
+
+
+def summary_html(model):
+    """Return the same table for notebooks."""
+    graph = model._framework.graph
+    graph = graph if graph is not None and _branched(graph) else None
+    layers = model.layers if model._framework.graph is None else model.operations
+    rows = [row for layer in layers for row in _rows(layer, graph, False, [], 0)]
+    header = ["Layer (type)", "Output Shape", "Param #", "Connected to"]
+    caption = f'Model: "{model.name}"'
+    return html.table(caption, header[: 3 if graph is None else 4], rows, _totals(model))
 
 
 # ---- rows ----------------------------------------------------------------------------------------

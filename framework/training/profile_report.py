@@ -66,8 +66,16 @@ class Profile:
         widths = [max(len(row[i]) for row in table) for i in range(len(HEADER))]
         lines = [_line(row, widths) for row in table]
         rule = "-" * max(map(len, lines))
-        title = f"A training step of {self.model!r} on {self.rows} rows, op by op"
-        return "\n".join([title, lines[0], rule, *lines[1:-1], rule, lines[-1]])
+        return "\n".join([self._title(), lines[0], rule, *lines[1:-1], rule, lines[-1]])
+
+    def _repr_html_(self):
+        from framework.core import html
+
+        rows = [_row(layer, self.total) for layer in (*self.layers, self.total)]
+        return html.table(self._title(), HEADER, rows)
+
+    def _title(self):
+        return f"A training step of {self.model!r} on {self.rows} rows, op by op"
 
     def __repr__(self):
         milliseconds = _number(self.total.seconds * 1e3)

@@ -122,10 +122,10 @@ def _in_notebook():
 
 def text(logs):
     """Return the logs as `loss: 0.3098 - accuracy: 0.9123`."""
-    return " - ".join(f"{name}: {_number(value)}" for name, value in logs.items())
+    return " - ".join(f"{name}: {number_text(value)}" for name, value in logs.items())
 
 
-def _number(value):
+def number_text(value):
     """Return a number with four decimals; smaller ones with four digits, as 0.00001234."""
     if not isinstance(value, (int, float)):
         return str(value)

@@ -34,6 +34,33 @@ class History(Callback):
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
 
+    def plot(self, names: Any = None, ax: Any = None) -> Any:
+        """Draw the logs by epoch with matplotlib and return the list of axes.
+
+        A log and its validation, such as "loss" and "val_loss", share one axes.
+
+        Args:
+            names: names of logs, without "val_"; None for all.
+            ax: axes to draw into, one for each name; None creates a figure.
+
+        Raises:
+            ImportError: matplotlib is missing; `print(history)` needs nothing.
+            ValueError: a name is unknown, or `ax` has another number of axes.
+        """
+        from framework.training.history_report import plot
+
+        return plot(self, names, ax)
+
+    def __str__(self):
+        from framework.training.history_report import lines
+
+        return "\n".join([repr(self), *lines(self)])
+
+    def _repr_html_(self):
+        from framework.training.history_report import history_html
+
+        return history_html(self)
+
     def __repr__(self):
         return f"<History: {len(self.epoch)} epochs of {', '.join(self.history)}>"
 
