@@ -268,7 +268,7 @@ class _BatchedLoop:
         """Compile the loop; return this object, which takes a list of arrays per variable."""
         self._task.address()
         team = tier.library("team")
-        self._do, self._most = team.do_alike, team.MOST // (len(self._dtypes) + _OF_TASK)
+        self._do, self._most = team.do_phase, team.MOST // (len(self._dtypes) + _OF_TASK)
         return self
 
     def __call__(self, variables):

@@ -238,7 +238,7 @@ def work(group):
 
 
 def calls_until_due(cost, missing):
-    """Return the number of calls, of `cost` estimated seconds each, after which loops pay.
+    """Return the number of calls, of `cost` estimated seconds each, after which loops save time.
 
     It depends on sizes and the cache on disk, never on a clock, so that a program changes backend
     at the same call each time.

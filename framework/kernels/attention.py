@@ -17,11 +17,11 @@ import numpy as np
 from framework.kernels import blas, threads, tier
 from framework.kernels.kernel_task import KernelTask, bits
 
-_FAST = 1 << 13  # least multiplications of q k^T for which the Numba kernel is used
+_FAST = 1 << 13  # minimum multiplications of q k^T for which the Numba kernel is used
 _OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # estimated seconds per score and per multiplication
-_SHARED = 1 << 22  # least multiplications of q k^T that are divided among threads in NumPy
-_BLOCK = 1 << 17  # scores in a block: 512 KB of float32 stay in the cache
-_CAUSAL_ROWS = 64  # most rows in a block if scores of later keys are skipped
+_SHARED = 1 << 22  # minimum multiplications of q k^T that are divided among threads in NumPy
+_BLOCK = 1 << 17  # number of scores in a block: 512 KB of float32 stay in the cache
+_CAUSAL_ROWS = 64  # maximum rows of a block if scores of later keys are skipped
 _SMALL = 20.0  # exp of scores up to this needs no subtraction of the row's maximum
 _FLOAT = np.dtype(np.float32)
 NO_BIAS, NO_MASK = np.empty(0, np.float32), np.empty(0, np.bool_)
@@ -136,7 +136,7 @@ def _put(to, a, b, first):
 
 
 def _share(work, groups, products):
-    """Call `work(blocks)` for each list of blocks in `groups`, on several threads if that pays."""
+    """Call `work(blocks)` for each list of blocks in `groups`, on threads if that is faster."""
     if len(groups) == 1 or products < _SHARED:
         for parts in groups:
             work(parts)
@@ -146,7 +146,7 @@ def _share(work, groups, products):
 
 
 def _wide(x):
-    """Return `x` with 16-bit floats as float32; results are rounded once."""
+    """Return `x`, 16-bit floats as float32, so that results are rounded only once."""
     return x.astype(np.float32) if x is not None and x.dtype.itemsize == 2 else x
 
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from framework.kernels import threads
 
-ALONE = 3 << 14  # most elements of a block on one thread: a few float32 blocks fit in the L2 cache
-LEAST = 1 << 22  # least work (elements times ufuncs, about 300 µs) that is divided among threads
+ALONE = 3 << 14  # maximum elements of a block on one thread: a few float32 blocks fit in L2
+LEAST = 1 << 22  # minimum work (elements times ufuncs, about 300 µs) divided among threads
 
 _SHARED = 1 << 17  # target size of a block if threads share the work
-_MOST = _SHARED * 3 // 2  # no block has more elements
+_MOST = _SHARED * 3 // 2  # maximum elements of a block
 _LINE = 64  # bytes of a cache line; block sizes are multiples of this many elements
 _free = {}  # unused scratch arrays: for a tuple of dtypes, lists of one array per dtype
 
@@ -24,14 +24,14 @@ _free = {}  # unused scratch arrays: for a tuple of dtypes, lists of one array p
 def size(elements, ufuncs):
     """Return the number of elements of a block, for blocks of about equal size."""
     if elements * ufuncs >= LEAST:
-        count = 2 * max(1, round(elements / (2 * _SHARED)))  # even: two threads get equal work
+        count = 2 * max(1, round(elements / (2 * _SHARED)))  # even, for equal work on two threads
     else:
         count = max(1, -(-elements // ALONE))
     return -(-elements // (count * _LINE)) * _LINE
 
 
 def run(function, elements, ufuncs):
-    """Call `function(start, stop)` for each block of an array, on all threads for much work.
+    """Call `function(start, stop)` for each block of an array, on all threads if it is large.
 
     Args:
         ufuncs: about how many ufuncs the function applies to each element.

@@ -7,7 +7,7 @@ fewer than some thousand elements.
 
 import numpy as np
 
-_FEW = 8192  # fewest elements for which bit operations are used instead of `np.where`
+_FEW = 8192  # minimum elements for which bit operations are used instead of `np.where`
 BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 
 
@@ -32,7 +32,7 @@ class Constants(dict):
 
 zeros, ones = Constants(0), Constants(1)
 
-_ROW = 1024  # zeros that `positive` compares with at a time: few enough to stay in the cache
+_ROW = 1024  # number of zeros that `positive` compares with at a time: they stay in the cache
 _rows = {np.dtype(t): np.zeros(_ROW, t) for t in ("float32", "float64")}
 
 

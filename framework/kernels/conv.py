@@ -18,13 +18,13 @@ from framework.kernels.sums import added
 ALGORITHMS = ("auto", "direct", "winograd2", "winograd4", "im2col")
 
 _algorithm = "auto"
-_SMALL = 2e5  # least multiply-adds for a Numba kernel: its start takes as long as these in NumPy
-_LARGE = 1e7  # least multiply-adds for which Winograd's algorithm in NumPy is faster than im2col
-_CHANNELS = 16  # least channels and least filters for which Winograd's transforms pay
-_LINE = 24  # least positions per line for the direct algorithm, which multiplies line by line
-_FEW = 24  # least columns (channels or filters) of the direct algorithm's matrix products
-# The largest m of Winograd's m × m outputs that "auto" takes. In benchmarks/conv_accuracy.py, with
-# m = 4 the losses of twelve steps are as near to direct convolution's as with m = 2, 1.4 × faster.
+_SMALL = 2e5  # minimum multiply-adds for a Numba kernel: below, NumPy is faster
+_LARGE = 1e7  # minimum multiply-adds for which Winograd's algorithm in NumPy is faster than im2col
+_CHANNELS = 16  # minimum channels and filters for which Winograd's algorithm is faster
+_LINE = 24  # minimum positions per line for the direct algorithm: it multiplies line by line
+_FEW = 24  # minimum columns (channels or filters) of the direct algorithm's matrix products
+# The largest m of Winograd's m × m outputs that "auto" takes. In benchmarks/conv_accuracy.py, m = 4
+# is 1.4 × faster than m = 2, and the losses of twelve steps are as close to direct convolution's.
 _OUTPUTS = 4
 
 
@@ -35,7 +35,7 @@ def set_conv_algorithm(name="auto"):
         name: "auto"; "direct"; "winograd2" or "winograd4", Winograd's F(2 × 2, 3 × 3) and
             F(4 × 4, 3 × 3) for 3 × 3 windows without strides, direct for others; "im2col". Without
             Numba, and for volumes, "direct" is "im2col". Winograd's sums have another order:
-            their largest error, relative to the largest output, is about 1e-6, the others' 3e-7.
+            their largest error, relative to the largest output, is about 1e-6, not 3e-7.
             And an input that is not finite, or far larger than the others, also affects outputs
             whose windows do not contain it: all outputs (4 × 4 or 2 × 2) of its patches.
     """
@@ -171,9 +171,9 @@ def _least(places):
 
 
 class _ConvCall:
-    """The algorithms besides NumPy's im2col, with attributes for two spatial axes.
+    """The algorithms other than NumPy's im2col, with attributes for two spatial axes.
 
-    Without Numba only Winograd's exists; if it does not pay either, the results are None.
+    Without Numba there is only Winograd's; where im2col is faster, the methods return None.
     """
 
     def __init__(self, fast, size, strides, dilations):

@@ -14,7 +14,7 @@ from framework.kernels.sums import added
 
 # estimated seconds per element and per row
 _SECONDS = {"sparse_cross_entropy": (1.5e-9, 1e-8), "sparse_cross_entropy_back": (3e-10, 4e-9)}
-_FEW = 4096  # index offsets of at most this many rows are cached
+_FEW = 4096  # index offsets are cached for at most this many rows
 _LABEL = np.dtype(np.int64)
 
 

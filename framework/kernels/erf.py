@@ -71,7 +71,7 @@ def _block(x, out):
 
 def polynomial(coefficients, x, out=None):
     """Return the polynomial in `x`, with coefficients from the highest power down."""
-    number = x.dtype.type  # to make NumPy scalars: a ufunc takes 1 µs longer with a Python number
+    number = x.dtype.type  # makes NumPy scalars: a ufunc takes 1 µs longer with a Python number
     first, second, *others = coefficients
     value = np.multiply(x, number(first), np.empty_like(x) if out is None else out)
     np.add(value, number(second), value)

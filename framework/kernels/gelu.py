@@ -22,7 +22,7 @@ from framework.kernels.erf import erf, polynomial
 from framework.kernels.kernel_task import KernelTask
 from framework.kernels.windows import halves
 
-_FAST = 2048  # fewest elements for which the Numba kernels are used
+_FAST = 2048  # minimum elements for which the Numba kernels are used
 _UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements, of _SECONDS each
 _UFUNCS = 32  # gelu costs about as much as this many ufuncs
 

@@ -16,8 +16,8 @@ from framework.kernels.choose import masked, zeros
 from framework.kernels.share import blocks, share
 from framework.kernels.sums import added
 
-_BLOCK = 1 << 19  # elements of windows that a thread copies before it multiplies: 2 MB
-_FEW = 4  # with at most this many channels windows are copied pixel by pixel, else one by one
+_BLOCK = 1 << 19  # elements of windows that a thread copies before it multiplies them: 2 MB
+_FEW = 4  # up to this many channels, copying all windows pixel by pixel is faster than one by one
 
 
 @no_warnings
@@ -73,7 +73,8 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
     *size, inner, _ = w.shape
     places = g.shape[1:-1]
     padding = windows.amounts(padding, sizes, size, strides, dilations)
-    if groups == 1 and set(strides) == {1} and inner > _FEW:  # with few, `layout.add` is faster
+    # for few channels, `layout.add` is faster
+    if groups == 1 and set(strides) == {1} and inner > _FEW:
         axes = zip(size, dilations, padding, sizes, places, strict=True)
         back = [((k - 1) * d - before, n - m + before) for k, d, (before, _), n, m in axes]
         if all(before >= 0 and after >= 0 for before, after in back):

@@ -37,12 +37,12 @@ class KernelTask(NamedTuple):
     def __call__(self, *arrays):
         """Run the whole kernel on contiguous arrays of the right sizes and dtypes (unchecked)."""
         numbers, parts = _template(self, len(arrays), threads.count())
-        tier.library("team").do_alike(numbers, parts, *arrays)
+        tier.library("team").do_phase(numbers, parts, *arrays)
 
 
 @functools.lru_cache(1000)
 def _template(task, arrays, most):
-    """Return (arguments, number of chunks) for `team.do_alike` with at most `most` threads."""
+    """Return (arguments, number of chunks) for `team.do_phase` with at most `most` threads."""
     parts = max(1, min(most, int(task.seconds / _LEAST), -(-task.extent // task.unit)))
     share = -(-task.extent // (parts * task.unit)) * task.unit
     listed = task.address(), 0, task.extent, share

@@ -22,8 +22,8 @@ from framework.kernels import blas, threads, tier
 from framework.kernels.blocks import RowBlocks
 from framework.kernels.products import LEAST, PAYS
 
-ALONE = 1 << 18  # most multiplications that OpenBLAS computes on one thread by itself
-SHARED = 1 << 25  # least multiplications (300 µs) that threads share; sharing costs 40 µs
+ALONE = 1 << 18  # maximum multiplications that OpenBLAS computes on one thread by itself
+SHARED = 1 << 25  # minimum multiplications (300 µs) shared among threads; sharing costs 40 µs
 _FLOAT = np.dtype(np.float32)
 _WHOLE = 16  # each thread computes a multiple of this many rows or columns
 
@@ -115,8 +115,8 @@ def _flat(task):
 
 
 def _pieces(lane):
-    """Split a lane into lanes to run in sequence: row blocks that cannot start at the slices of the
-    products get a lane of their own."""
+    """Split a lane into lanes to run in sequence: a RowBlocks that cannot be cut at the slices of
+    the products becomes a separate lane."""
     starts, pieces = [at.start for at in _slices(lane) or ()], [[]]
     for task in lane:
         if type(task) is RowBlocks and not all(map(task.may_begin, starts)):
@@ -127,8 +127,8 @@ def _pieces(lane):
 
 
 def _slices(lane):
-    """Return the slices of rows (or of columns, for a single product) that threads compute, or None
-    if the lane is not divided."""
+    """Return the slices of rows (of columns, for a single product) that the threads compute, or
+    None if the lane's tasks are not divided among threads."""
     products = [task for task in lane if type(task) is not RowBlocks]
     if not products:
         return lane[0].slices
@@ -152,7 +152,7 @@ def _alone(task):
 
 
 def _work(part):
-    """Return about how many multiplications a (lane, slice) takes."""
+    """Return the approximate number of multiplications of a (lane, slice)."""
     lane, at = part
     total = 0
     for task in lane:

@@ -19,12 +19,12 @@ from framework.kernels.windows import wide_enough
 _UFUNCS = 10  # batch normalisation costs about as much as this many ufuncs
 # Short rows are joined to rows of at most this many elements: NumPy is slow with short inner loops.
 _LONG_ROW = 2048
-_FEW = 8  # with at least this many rows, BLAS adds them faster than NumPy
-_VECTOR = 16  # the Numba kernels do not join rows of a multiple of this many elements
-_LONG = 256  # most elements of rows that are joined for the Numba kernels
-_FAST = 2048  # fewest elements for which the Numba kernels are used
-_SHARED = 1 << 20  # fewest elements that the Numba kernels divide among threads
-_PART = 1 << 18  # elements of a range that one thread computes, about
+_FEW = 8  # minimum number of rows that BLAS adds faster than NumPy
+_VECTOR = 16  # the Numba kernels do not join rows whose length is a multiple of this
+_LONG = 256  # maximum length of rows that are joined for the Numba kernels
+_FAST = 2048  # minimum elements for which the Numba kernels are used
+_SHARED = 1 << 20  # minimum elements that the Numba kernels divide among threads
+_PART = 1 << 18  # approximate number of elements of a range that one thread computes
 
 
 def as_channels(x, axis):
@@ -42,8 +42,8 @@ def _folded(x):
 
 
 def _by_blocks(work, x):
-    """Return [work(slice), ...] for blocks of (outer, channels, inner), on several threads if that
-    pays. The blocks depend on the size alone."""
+    """Return [work(slice), ...] for blocks of (outer, channels, inner), on threads if that is
+    faster. The blocks depend on the size alone."""
     step = max(blocks.size(x.size, _UFUNCS) // max(x.shape[1] * x.shape[2], 1), 1)
     parts = [slice(i, i + step) for i in range(0, len(x), step)]
     results = [None] * len(parts)

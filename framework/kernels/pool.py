@@ -15,10 +15,11 @@ from framework.kernels import choose, threads, tier, windows
 from framework.kernels.contiguous import flattened
 from framework.kernels.share import blocks, share
 
-_FAST = 4096  # fewest elements for which the Numba kernels are used
-_SHARED = 1 << 20  # fewest elements that the Numba kernels divide among threads
+_FAST = 4096  # minimum elements for which the Numba kernels are used
+_SHARED = 1 << 20  # minimum elements that the Numba kernels divide among threads
 _BLOCK = 1 << 20  # elements of a block of images: with fewer, threads wait for the GIL too often
-_CELLS, _MORE_CELLS = 1 << 8, 1 << 15  # most pixels of a window for numbers in uint8, in int16
+# pixel numbers are uint8 in windows of up to _CELLS pixels, and int16 up to _MORE_CELLS
+_CELLS, _MORE_CELLS = 1 << 8, 1 << 15
 
 
 def _lowest(dtype):
@@ -158,7 +159,7 @@ def _largest(wide, inside, cells, chosen):
             chosen[...] = 0
             continue
         better = here > best
-        if not seen.all():  # a pixel wins against padding, even the lowest value
+        if not seen.all():  # a pixel is preferred to padding, even if its value is the lowest
             better |= there & ~seen
             seen = seen | there
         np.maximum(best, here, out=best)

@@ -5,13 +5,13 @@ from typing import NamedTuple
 from framework.kernels import tier
 
 ROWS, COLUMNS = 8, 32  # chunks are multiples of these: about the micro-kernel's block
-LEAST = 1 << 15  # least multiplications of a task: a smaller product costs less than the call
-PAYS = 1_000_000  # least multiplications for which the Numba kernel is as fast as BLAS
-_LARGE = 40_000_000  # least multiplications of a product that is computed as its transpose
-_MOST_SWAPPED = 1 << 13  # most rows of a product computed as its transpose: scratch is small
-_ROWS = 64  # least rows of a product that `rows_for` passes to a loop row by row
-DEEPEST = 1024  # greatest depth of such a product: `rows_for` has no more scratch memory
-_NARROW, _NARROWEST = 16, 8  # least side of large and of small products: BLAS is as fast below
+LEAST = 1 << 15  # minimum multiplications of a task: a smaller product costs less than the call
+PAYS = 1_000_000  # minimum multiplications for which the Numba kernel is as fast as BLAS
+_LARGE = 40_000_000  # minimum multiplications of a product that is computed as its transpose
+_MOST_SWAPPED = 1 << 13  # maximum rows of a product computed as its transpose: scratch is small
+_ROWS = 64  # minimum rows of a product that `rows_for` passes to a loop row by row
+DEEPEST = 1024  # maximum depth of such a product: `rows_for` has no more scratch memory
+_NARROW, _NARROWEST = 16, 8  # minimum side of large and of small products: below, BLAS is as fast
 
 
 class ProductTask(NamedTuple):

@@ -14,8 +14,8 @@ import numpy as np
 from framework.kernels import threads, tier
 from framework.kernels.contiguous import contiguous, flattened
 
-_COMPILED = 1 << 17  # least multiplications of a sequence (300 µs) for the Numba kernels
-_SHARED = 1 << 24  # least multiplications (200 µs) for which threads share the batch
+_COMPILED = 1 << 17  # minimum multiplications of a sequence (300 µs) for the Numba kernels
+_SHARED = 1 << 24  # minimum multiplications (200 µs) for which threads share the batch
 
 
 def rows_of(x, h):
@@ -60,7 +60,7 @@ def _compiled(array, work):
 
 
 def _share(function, work, time, batch):
-    """Call `function((first, last))` for ranges of the batch, on several threads if that pays."""
+    """Call `function((first, last))` for ranges of the batch, on threads if that is faster."""
     count = threads.count() if work * time >= _SHARED else 1
     step = -(-batch // (8 * count)) * 8
     parts = [(first, min(batch, first + step)) for first in range(0, batch, step)]

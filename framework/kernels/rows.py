@@ -14,9 +14,9 @@ from framework.kernels.sums import added
 from framework.kernels.windows import halves, wide_enough
 
 _UFUNCS = 18  # a normalisation costs about as much as this many ufuncs
-_FAST = 2048  # fewest elements for the Numba kernels: NumPy takes some 10 µs for fewer
-_LONGEST = 1 << 16  # most elements of a row for the Numba kernels
-SUMMED = 64  # rows that one partial sum of the gradients of gamma and beta adds up
+_FAST = 2048  # minimum elements for the Numba kernels: NumPy takes some 10 µs for fewer
+_LONGEST = 1 << 16  # maximum elements of a row for the Numba kernels
+SUMMED = 64  # number of rows that one partial sum of the gradients of gamma and beta adds
 _FLOAT = np.dtype(np.float32)
 
 # At least _MANY rows of at most _SHORT elements are transposed before NumPy computes their maxima:
@@ -49,7 +49,7 @@ def _by_rows(work, x, finish=None):
 
 
 def _do(by_rows, x):
-    """Run the RowBlocks `by_rows` on `x`, on several threads if that pays."""
+    """Run the RowBlocks `by_rows` on `x`, on several threads if that is faster."""
     with blas.limited(1):  # BLAS's threads would compete with the package's
         if shares(x.size):
             threads.run(by_rows, by_rows.slices)

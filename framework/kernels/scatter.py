@@ -12,7 +12,7 @@ from framework.core.errors import OutOfRangeError, ShapeError
 from framework.kernels import tier
 from framework.kernels.contiguous import flattened
 
-_FAST = 4096  # fewest values for which the Numba kernel is used
+_FAST = 4096  # minimum values for which the Numba kernel is used
 
 
 def scatter_add(g, indices, *, shape, axis):

@@ -9,8 +9,8 @@ import itertools
 
 from framework.kernels import blas, threads
 
-_LEAST = 1 << 21  # least multiplications or copied elements for which two threads are faster
-_PARTS = 4  # ranges of images on any number of threads, so that their sums have the same bits
+_LEAST = 1 << 21  # minimum multiplications or copied elements for which two threads are faster
+_PARTS = 4  # number of ranges of images, for any number of threads: sums have the same bits
 
 
 def share(function, number, work):

@@ -15,10 +15,10 @@ import numpy as np
 from framework.kernels import tier
 from framework.kernels.matmul import alone
 
-# Most elements of a row that BLAS sums as accurately as NumPy, which sums long rows pairwise.
+# Maximum elements of a row that BLAS sums as accurately as NumPy, which sums long rows pairwise.
 # (NumPy does not sum columns pairwise, so they have no limit.)
 MOST = 1 << 12
-LEAST_SHARED = 9216  # least elements of a matrix for which OpenBLAS uses its threads
+LEAST_SHARED = 9216  # minimum elements of a matrix for which OpenBLAS uses its threads
 
 
 def as_product(shape, dtype, axis):

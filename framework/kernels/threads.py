@@ -1,6 +1,6 @@
 """The number of threads that kernels use, and a pool that runs chunks of one kernel in parallel.
 
-Handing a chunk to another thread takes 20 to 70 µs, which pays for kernels of 200 µs and more. With
+Handing a chunk to another thread takes 20 to 70 µs: kernels of 200 µs and more become faster. With
 Numba the same threads also share shorter work: see `kernels/fast/team.py`.
 """
 
@@ -17,9 +17,9 @@ from framework.core import parallel_run
 from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-_NO_LIMIT = 1 << 30  # a number of threads that limits nothing
-_LEAST = 1.5e-6  # seconds: the shortest chunk that the thread team runs
-_LARGE = 3e-4  # seconds: the team cuts longer work into two chunks per thread
+_NO_LIMIT = 1 << 30  # a number of threads that is no limit
+_LEAST = 1.5e-6  # seconds of the shortest chunk that the thread team runs
+_LARGE = 3e-4  # seconds of work from which the team cuts it into two chunks per thread
 _OWN_GROUPS = Path("/proc/self/cgroup")
 
 _count = None
@@ -52,7 +52,7 @@ def set_count(number=None):
 
 
 def parts(seconds):
-    """Return into how many chunks the thread team cuts work of `seconds` on one thread."""
+    """Return the number of chunks of work that takes one thread `seconds`, for the thread team."""
     number = min(count(), int(seconds / _LEAST))
     if number > 1 and seconds > _LARGE:
         number *= 2  # if one thread is late, the others take its chunks
@@ -138,7 +138,7 @@ class _Job:
 
     def __init__(self, function, parts):
         self.function, self.parts, self.error = function, parts, None
-        # Joining and leaving workers add one entry each: unlike a count, an interrupt loses none.
+        # Joining and leaving workers append entries: an interrupt loses none, but may lose a count.
         self.begun, self.ended, self.left = [], [], SimpleQueue()
 
     def lead(self, workers, own):

@@ -18,9 +18,9 @@ from framework.kernels import blas, toom_cook
 from framework.kernels.choose import masked
 from framework.kernels.share import blocks, share
 
-_PLANE = 1 << 13  # elements of a plane, about: a block's arrays should stay in the cache
-_ROWS = 64  # least patches of a block, for which the weights are read once
-_TOTAL = 1 << 18  # elements of a product that is added to the sum at a time, about
+_PLANE = 1 << 13  # approximate elements of a plane: a block's arrays should stay in the cache
+_ROWS = 64  # minimum patches of a block: the weights are read once per block
+_TOTAL = 1 << 18  # approximate elements of the products that are added to the sum at a time
 _SKEW = 16  # elements between planes: planes k · 4096 bytes apart would share cache sets
 
 

@@ -171,7 +171,7 @@ class ThreadTeam:
     MOST = 50  # numbers: of a few tasks
 
     @classmethod
-    def do_alike(cls, numbers, parts, *arrays):
+    def do_phase(cls, numbers, parts, *arrays):
         assert len(numbers) <= cls.MOST
         numbers, count = numbers.copy(), numbers[-2]
         own, tasks = numbers[: -3 - 4 * count].reshape(count, -1), numbers[-3 - 4 * count : -3]

@@ -5,7 +5,7 @@ them are contiguous (batch, length, heads, width): the rows of a head are `heads
 are read in place. The micro-kernel computes the scores of some rows at a time into scratch memory,
 and they are used while they are in the cache.
 
-A task's numbers are the addresses of its arrays; heads, length, keys, width, width of the values;
+A task's arguments are the addresses of its arrays; heads, length, keys, width, width of the values;
 the elements of bias and of mask; the strides of each in elements for (batch, heads, length, keys),
 0 along broadcast axes; scale; and whether attention is causal.
 """

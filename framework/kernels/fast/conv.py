@@ -288,14 +288,14 @@ def parts(batch, operations, moved=0):
     return list(itertools.pairwise(ends))
 
 
-_ALONE = 5e7  # up to this many operations (about 200 µs) one thread does all of them
-_MOVE = 40  # operations that take as long as loading one element from memory
+_ALONE = 5e7  # maximum operations (about 200 µs) that are not divided among threads
+_MOVE = 40  # number of operations that take as long as loading one element from memory
 
 
 def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
     """Return the cotangent of the images, of spatial `sizes`, from g, the gated cotangent of y.
 
-    With stride s, every s-th pixel of an axis meets the same window pixels: each such lattice
+    With stride s, every s-th pixel of an axis lies under the same window pixels: each such lattice
     is a convolution of g without strides, with these window pixels in reverse order.
     """
     rows, columns, down, right, row_step, column_step, top, left = window[:8]
@@ -346,7 +346,7 @@ def _lattice(phase, cells, stride, dilation, before, size):
     if stride == 1:
         reach = (cells - 1) * dilation
         return _Lattice(cells - 1, cells, -1, dilation, reach - before, places + reach, places)
-    first = (phase + before) % stride  # the first window pixel that meets these pixels
+    first = (phase + before) % stride  # the first window pixel that covers these pixels
     count = max(-(-(cells - first) // stride), 0)
     last = first + (count - 1) * stride
     padding = -((phase + before - last) // stride)  # the first pixel reads g from index -padding on

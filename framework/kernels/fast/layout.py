@@ -16,7 +16,7 @@ from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
 _DEPTH = 576  # the target number of elements per window in a block of windows
-_BLOCK = 16 * ROWS  # most windows in a block
+_BLOCK = 16 * ROWS  # maximum windows in a block
 APART = 16  # padding between rows, in elements: without it rows could share cache sets
 
 
@@ -53,7 +53,7 @@ class Layout(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def layout(sizes, size, strides, dilations, padding, places, channels):
-    """Return the Layout of windows; arguments but `channels` are tuples, one entry per axis."""
+    """Return the Layout of windows; arguments except `channels` have one entry per axis."""
     wide = [n + sum(p) for n, p in zip(sizes, padding, strict=True)]
     steps = [math.prod(wide[axis + 1 :]) * channels for axis in range(len(wide))]
     apart = [d * s for d, s in zip(dilations, steps, strict=True)]

@@ -47,7 +47,7 @@ _ZERO, _HALF, _ONE, _TWO = _f(0), _f(0.5), _f(1), _f(2)
 _INF, _NAN = _f(np.inf), _f(np.nan)
 _SMALLEST = _f(1.17549435e-38)  # the smallest positive number that is not denormal
 _ROOT_2_OVER_PI = _f(0.79788456080286536)
-_CUBIC = _f(0.044715)  # of x³ in gelu's tanh approximation: Hendrycks & Gimpel 2016
+_CUBIC = _f(0.044715)  # coefficient of x³ in gelu's tanh approximation: Hendrycks & Gimpel 2016
 _TAIL = tuple(_f(c) for c in TAIL)
 _CENTER, _END, _DENSITY = _f(CENTER), _f(END), _f(0.39894228040143268)
 
@@ -295,7 +295,7 @@ def gelu_slope(x):
 
 @element
 def gelu_tanh(x):
-    """Return the tanh approximation of `gelu`; `kernels/gelu.py` says why by a sigmoid."""
+    """Return the tanh approximation of `gelu`, by a sigmoid: see `kernels/gelu.py`."""
     return x * _normal_sigmoid(x)
 
 

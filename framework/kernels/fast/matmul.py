@@ -8,8 +8,8 @@ from framework.kernels.fast.micro import ROWS, WIDTH
 from framework.kernels.fast.products import product, swapped
 from framework.kernels.products import suits, swaps
 
-_LEAST_OF_PART = 500_000  # fewest multiplications per chunk, 4 µs: sharing takes about 1 µs
-_LARGE = 40_000_000  # multiplications from which on there are two chunks per thread
+_LEAST_OF_PART = 500_000  # minimum multiplications per chunk (4 µs): the handover takes 1 µs
+_LARGE = 40_000_000  # number of multiplications from which each thread gets two chunks
 _MOST_KNOWN = 1000
 
 
@@ -17,7 +17,7 @@ def dot(a, b, out=None):
     """Return a @ b of two float32 matrices.
 
     Args:
-        out: a contiguous float32 matrix for the result; a new one where None.
+        out: a contiguous float32 matrix for the result; None creates one.
     """
     return prepared(a, b).dot(a, b, out)
 
@@ -65,7 +65,7 @@ class _SharedProduct:
         c = np.empty(self._shape, np.float32) if out is None else out
         if self._orders is not None:
             a, b = [x if o is None else x.copy(o) for x, o in zip((a, b), self._orders)]
-        team.do_alike(self._numbers, self._parts, c, a, b)
+        team.do_phase(self._numbers, self._parts, c, a, b)
         return c
 
 

@@ -62,7 +62,7 @@ from framework.kernels.fast.tiles import INTO_L1, emit_prefetch, make
 # Accumulators plus one row of B and a broadcast element of A fill the registers, without spilling.
 ROWS, _VECTORS = (8 if LANES == 16 else 6), (4 if LANES == 4 and REGISTERS == 32 else 2)
 WIDTH = _VECTORS * LANES
-_MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS  # most rows of a block: 9 for 3 × 3 windows
+_MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS  # maximum block rows: 9 for 3 × 3 windows
 
 _float = ir.FloatType()
 _int = ir.IntType(64)

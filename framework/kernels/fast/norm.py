@@ -11,7 +11,7 @@ from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.routine import routine
 
 _BLOCK = 65536  # the target number of elements of a block of rows
-_SOME = 16  # rows that give the first estimate of the mean
+_SOME = 16  # number of rows for the first estimate of the mean
 _f = np.float32
 
 
@@ -88,7 +88,7 @@ def _normal(x, mean, factor, offset):
 
 @kernel(fastmath=False, forceinline=True)
 def _passed(g, x, mean, factor, offset):
-    """Return g where ReLU's input is positive, else 0; by a product, as in the op, to keep NaN."""
+    """Return g where ReLU's input is positive, else 0: a product, as in the op, which keeps NaN."""
     return g * (_f(1) if _normal(x, mean, factor, offset) > _f(0) else _f(0))
 
 

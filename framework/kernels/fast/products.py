@@ -39,11 +39,11 @@ from framework.kernels.products import DEEPEST
 # AVX-512 and caches of 48 KiB and 1 MiB, and on one with AVX2 and caches of 32 KiB and 512 KiB.
 HEIGHT = 32 * ROWS  # rows of a block of A
 DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH  # rows and columns of a block of B
-FAR = 1024 if LANES == 16 else 256  # elements between A's columns from which on A is packed
-BROAD = EVERYTHING if LANES == 16 else 256  # columns of B from which on A is packed
+FAR = 1024 if LANES == 16 else 256  # elements between A's columns; A is packed from this distance
+BROAD = EVERYTHING if LANES == 16 else 256  # number of columns of B from which A is packed
 LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # rows and columns of a block of B if A is packed
 NEAR = 1 << 15  # largest B, in elements, that is read in place if its rows are short
-FETCHED = 1 << 22  # elements of B from which on blocks of B are prefetched
+FETCHED = 1 << 22  # number of elements of B from which blocks of B are prefetched
 FETCHED_DEPTH = 256  # rows of a block of B that is prefetched
 APART = 16  # padding between panels, in elements: without it panels could share cache sets
 
@@ -311,8 +311,8 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
 def product(numbers, first, last, memory):
     """Run `multiply` for rows or columns of C.
 
-    numbers: the addresses of C, A and B; the arguments up to `depth` in their order; the number of
-        rows and columns of C, and whether the work items are rows.
+    numbers: the addresses of C, A and B; the strides and the depth, in the order of `multiply`; the
+        number of rows and columns of C, and whether the work items are rows.
     """
     top, bottom, left, right = 0, numbers[9], 0, numbers[10]
     if numbers[11]:

@@ -60,7 +60,7 @@ def _added(source, target):
         target[j] += source[j]
 
 
-# ---- backwards, what the three share -------------------------------------------------------------
+# ---- backward pass, common to all cells ----------------------------------------------------------
 # The array `d`, (steps, rows, columns), holds the cotangents of the gates' pre-activations. It
 # covers a few steps only, so that it is still in the cache when dw is computed.
 

@@ -2,8 +2,8 @@
 
 `threads.run` needs 20 to 70 µs to hand over work, too much for a product of 50 µs. Here the pool's
 threads spin in machine code for a moment after each job, waiting for the next one; then they sleep.
-A request for anything else ends the spinning. The pool's own threads do this, because a spinning
-thread and a working thread on one CPU would take time from each other.
+A request to run another function ends the spinning. The pool's own threads do this, because a
+spinning thread and a working thread on one CPU would take time from each other.
 
 Work is a list of *phases*. A phase is a run of tasks (see `tasks`), all cut into the same number of
 chunks. A chunk is the same range of every task of the phase, one task after another, so that a
@@ -45,7 +45,7 @@ TASK = 4
 # its last one, and its number of chunks.
 PHASE = 3
 
-MOST = (PACKED * 4 - SPARE) // 8  # most int64 values in the `numbers` of `do_alike`
+MOST = (PACKED * 4 - SPARE) // 8  # maximum int64 values in the `numbers` of `do_phase`
 
 # Indices into the shared array; each begins a cache line.
 _WORD, _DONE, _ASLEEP, _JOB, _LEADING, _ASKED = 0, 16, 32, 48, 64, 80
@@ -55,7 +55,7 @@ _PARTS = 0xFFFF
 # other threads. After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
 _LONG = 1 << 20  # passed to `release_gil` as the number of elements, to release the GIL always
-_LOOK = 200  # jobs between two checks of which CPU the leader runs on
+_LOOK = 200  # number of jobs between two checks of the CPU that the leader runs on
 
 
 @routine
@@ -129,11 +129,12 @@ def _do_lists(_kind, things, _count):
 
 
 @EntryPoint
-def _do_alike(_kind, things, count):
-    """Run one phase of equal tasks, with the arrays (state, memory, numbers, *arrays of the tasks).
+def _do_phase(_kind, things, count):
+    """Run one phase whose tasks call one kernel: (state, memory, numbers, *arrays of the tasks).
 
-    If `state` is empty, no worker joins. `numbers` is a template: the arguments of each task, which
-    begin with free entries for the addresses of its arrays, then the list of tasks and the phase.
+    If `state` is empty, only the calling thread works. `numbers` is a template of three parts: each
+    task's arguments (the first are reserved for the addresses of its arrays), the list of tasks,
+    and the phase.
     """
     shared = address(things[0]) if size(things[0]) else 0
     memory, given, length = address(things[1]), integers(address(things[2])), size(things[2])
@@ -205,7 +206,7 @@ class ThreadTeam(threads.ThreadPool):
         whole = np.zeros(_SIZE + 8, np.int64)
         self._state = whole[-whole.ctypes.data // 8 % 8 :][:_SIZE]
         self._leading = threading.Lock()
-        self._most = _PARTS  # most workers that the system lets start
+        self._most = _PARTS  # maximum number of workers that the system lets start
         self._until_look = 0  # jobs until the next check of the leader's CPU
         self._cpu = None  # the leader's CPU, which the workers avoid
 
@@ -310,17 +311,17 @@ def do(tasks, phases, most):
         _alone(_do_lists.call, (tasks, phases))
 
 
-def do_alike(numbers, parts, *arrays):
-    """Run one task, or several equal and independent tasks, in `parts` chunks.
+def do_phase(numbers, parts, *arrays):
+    """Run one phase of independent tasks of one kernel, or of a single task, in `parts` chunks.
 
     Args:
-        numbers: int64, not changed: the arguments of each task, equally many for all; the list of
-            tasks, with the addresses of their arguments left free; and the phase. The arguments of
-            one task fit into the spare memory of a product; loops may have `MOST` in all.
+        numbers: int64, not changed: the arguments of each task, the same number for all; the list
+            of tasks, with empty entries for the addresses of their arguments; and the phase. The
+            arguments of one task fit into the spare memory of a product; loops have at most `MOST`.
         arrays: the arrays of each task; their addresses replace its first arguments.
     """
-    if parts == 1 or not threads.pool.do(parts, _do_alike.call, (numbers, *arrays)):
-        _do_alike.call(_no_state, scratch.for_a_call("matmul", PACKED), numbers, *arrays)
+    if parts == 1 or not threads.pool.do(parts, _do_phase.call, (numbers, *arrays)):
+        _do_phase.call(_no_state, scratch.for_a_call("matmul", PACKED), numbers, *arrays)
 
 
 _no_state = np.empty(0, np.int64)

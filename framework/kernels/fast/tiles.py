@@ -12,7 +12,7 @@ from framework.kernels.fast.target import FUSED, LANES, MASKED
 
 INTO_L1, _INTO_L2 = 3, 2  # the `locality` argument of llvm.prefetch
 LINE = 16  # float32 elements per cache line
-UNROLLED, LEAST_UNROLLED = 4, 4  # steps per unrolled iteration; fewest rows to unroll
+UNROLLED, LEAST_UNROLLED = 4, 4  # steps per unrolled iteration; minimum rows to unroll
 
 _float = ir.FloatType()
 _int, _byte = ir.IntType(64), ir.IntType(8)

@@ -35,7 +35,7 @@ from framework.kernels.fast.transforms import (
 )
 
 _PATCHES = 32  # patches transformed at a time: few enough to stay in the cache
-_MANY = 64 * 64  # weights per point from which on twice as many patches are multiplied at a time
+_MANY = 64 * 64  # weights per point; from this number, twice as many patches form a block
 _SKEW = 16  # padding in elements: rows and planes 4096 bytes apart would share cache sets
 
 
