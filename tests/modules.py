@@ -124,7 +124,7 @@ TESTED_IN = {
     "test_debugging.py": "training/numerics_check autodiff/debug/nonfinite_values",
     "test_namespaces.py": """
         compat dtypes errors image linalg math nest nn random signal keras/*
-        keras/preprocessing/* core/lazy core/left_out""",
+        keras/preprocessing/* keras/layers/experimental/* keras/utils/* core/lazy core/left_out""",
     "training/test_accumulation.py": "training/accumulated_plans",
     "training/test_callbacks.py": "training/callbacks/*",
     "training/test_epochs.py": "data/pydataset training/class_weights",

@@ -10,7 +10,8 @@ from framework.keras import (
     initializers as initializers, layers as layers, losses as losses, metrics as metrics,
     mixed_precision as mixed_precision, models as models, ops as ops, optimizers as optimizers,
     preprocessing as preprocessing, random as random, regularizers as regularizers,
-    saving as saving, tree as tree, utils as utils, wrappers as wrappers,
+    saving as saving, tree as tree, utils as utils, visualization as visualization,
+    wrappers as wrappers,
 )  # fmt: skip
 from framework.layers.base import Layer as Layer
 from framework.layers.core import Input as Input

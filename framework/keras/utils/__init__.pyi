@@ -33,6 +33,7 @@ from framework.keras.functions.session import (
 )  # fmt: skip
 from framework.models.plotting import model_to_dot as model_to_dot, plot_model as plot_model
 from framework.models.feature_space import FeatureSpace as FeatureSpace
+from framework.keras.utils import bounding_boxes as bounding_boxes
 from framework.training.progress_bar import Progbar as Progbar
 
 Sequence = PyDataset

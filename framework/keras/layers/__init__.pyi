@@ -1,3 +1,4 @@
+from framework.keras.layers import experimental as experimental
 from framework.layers import *
 from framework.layers.layer_configs import deserialize as deserialize, serialize as serialize
 

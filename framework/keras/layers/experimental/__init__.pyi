@@ -1,0 +1,1 @@
+from framework.keras.layers.experimental import preprocessing as preprocessing
