@@ -11,9 +11,15 @@ import zlib
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from framework.core.errors import DamagedFileError, InvalidArgumentError, LoadError, UnsafeFileError
+from framework.core.errors import (
+    DamagedFileError,
+    InvalidArgumentError,
+    LoadError,
+    SaveError,
+    UnsafeFileError,
+)
 from framework.saving import hdf5, texts
-from framework.saving.writing import replacing
+from framework.saving.writing import locked, partial_path, replacing
 
 INDEX = ".weights.json"
 _GIGABYTE = 2**30
@@ -33,8 +39,9 @@ def index_path(filepath):
 class ShardWriter:
     """Writes arrays to shards; a `hdf5.Writer` for the parts of a model.
 
-    All files get their names when the block ends, the index last; until then the old ones stay. A
-    process that is killed in that moment leaves no index, never one whose shards are mixed.
+    All files get their names when the block ends. Before that the new index is written as
+    ".NAME.weights.json.next": a process that is killed while files get their names leaves it, and
+    the next one that reads or writes here completes the work (`recover`).
 
     Args:
         path: the path of the index.
@@ -49,6 +56,8 @@ class ShardWriter:
 
     def __enter__(self):
         self._stack.__enter__()
+        recover(self._path)
+        self._stack.callback(_next_path(self._path).unlink, missing_ok=True)  # runs last
         self._index = self._stack.enter_context(replacing(self._path))
         self._old = _shards_of(self._path)
         try:
@@ -58,16 +67,14 @@ class ShardWriter:
             raise
         return self
 
-    def __exit__(self, *error):
-        self._writer.close()
-        if error[0] is None:
-            try:
-                self._finish()
-            except BaseException as late:
-                if not self._stack.__exit__(type(late), late, late.__traceback__):
-                    raise
-                return False
-        return self._stack.__exit__(*error)
+    def __exit__(self, _, error, __):
+        with self._stack:  # an error reaches every file's context
+            if error is not None:
+                with suppress(Exception):
+                    self._writer.close()
+                raise error
+            self._writer.close()
+            self._finish()
 
     def _next(self):
         """Begin another shard."""
@@ -88,7 +95,10 @@ class ShardWriter:
         for file in (*(file for _, file in self._files), self._index):
             file.flush()
             os.fsync(file.fileno())
-        self._path.unlink(missing_ok=True)
+        with replacing(_next_path(self._path)) as next_index:
+            self._index.seek(0)
+            next_index.write(self._index.read())
+        self._path.unlink(missing_ok=True)  # other readers see no index rather than mixed shards
         for name in self._old.difference(sums):
             with suppress(OSError):
                 self._path.with_name(name).unlink()
@@ -114,6 +124,30 @@ class ShardWriter:
         name, known = self._files[-1][0], self._map.setdefault(f"/{group}", [])
         if name not in known:
             known.append(name)
+
+
+def _next_path(path):
+    return path.with_name(f".{path.name}.next")
+
+
+def recover(path):
+    """Give the files of a killed process their names, if all of them were complete."""
+    following = _next_path(path)
+    if not following.exists():
+        return
+    try:
+        descriptor = locked(partial_path(path))
+    except SaveError:
+        return  # the process is alive and does this itself
+    try:
+        for name in _shards_of(following):
+            shard = path.with_name(name)
+            with suppress(FileNotFoundError):
+                partial_path(shard).replace(shard)
+        following.replace(path)
+    finally:
+        partial_path(path).unlink(missing_ok=True)
+        os.close(descriptor)
 
 
 def _checksum(file):

@@ -205,6 +205,8 @@ def load_weights(model, filepath, skip_mismatch=False, limits=None):
     limits = limits or DEFAULT
     require_built(model, "load_weights")
     name = os.fspath(filepath)
+    if name.endswith(shards.INDEX):
+        shards.recover(Path(name))
     with opened(name) as file:
         if name.endswith(".keras"):
             archive = Archive(file, name, limits)

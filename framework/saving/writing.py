@@ -28,12 +28,13 @@ def replacing(path):
             writer. The file that was there is unchanged.
     """
     final = Path(os.path.realpath(path))
-    partial = final.with_name(f".{final.name}.partial")
+    partial = partial_path(final)
     with clear_errors(path):
-        descriptor = _locked(partial)
+        descriptor = locked(partial)
     replaced = False
     try:
-        with os.fdopen(descriptor, "w+b") as file, clear_errors(path):
+        # Closing the file may raise too: it writes what is buffered.
+        with clear_errors(path), os.fdopen(descriptor, "w+b") as file:
             yield file
             file.flush()
             _keep_mode(file.fileno(), final)
@@ -76,7 +77,12 @@ _REASONS = {
 }
 
 
-def _locked(partial):
+def partial_path(final):
+    """Return the path of the temporary file for a file."""
+    return final.with_name(f".{final.name}.partial")
+
+
+def locked(partial):
     """Open the temporary file and lock it; a file left behind by a killed process is reused."""
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     while True:

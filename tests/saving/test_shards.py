@@ -107,6 +107,24 @@ def test_a_changed_index_is_one_error(change, kind, tmp_path):
         model().load_weights(path)
 
 
+@pytest.mark.parametrize("named", range(6))
+def test_a_killed_process_is_completed(named, tmp_path):
+    path = tmp_path / "m.weights.json"
+    model(1).save_weights(path, max_shard_size=2.5 * KILOBYTE)
+    old = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    model(2).save_weights(path, max_shard_size=2.5 * KILOBYTE)
+    # As if it was killed when the first shards had their names.
+    path.rename(tmp_path / ".m.weights.json.next")
+    for i, shard in enumerate(sorted(tmp_path.glob("m_*"))):
+        if i >= named:
+            shard.rename(tmp_path / f".{shard.name}.partial")
+            shard.write_bytes(old[shard.name])
+    loaded = model(3)
+    loaded.load_weights(path)
+    assert all(map(np.array_equal, state(model(2)), state(loaded)))
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(old)
+
+
 def test_links_and_mixed_shards_are_refused(tmp_path):
     path = tmp_path / "m.weights.json"
     model(1).save_weights(path, max_shard_size=2.5 * KILOBYTE)

@@ -52,6 +52,28 @@ def test_a_full_disk(tmp_path, monkeypatch):
     assert names(tmp_path) == ["a"]
 
 
+def test_a_full_disk_at_closing(tmp_path, monkeypatch):
+    path = tmp_path / "a"
+    write(path, b"first")
+    real = os.fdopen
+
+    class Full:
+        def __init__(self, descriptor, mode):
+            self.file = real(descriptor, mode)
+
+        def __enter__(self):
+            return self.file
+
+        def __exit__(self, *_):
+            self.file.close()
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(writing.os, "fdopen", Full)
+    with pytest.raises(SaveError, match="the disk is full"), replacing(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert path.read_bytes() == b"first"
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
 def test_a_folder_without_permission(tmp_path):
     tmp_path.chmod(0o500)

@@ -180,6 +180,14 @@ def callbacks(folder):
     )  # fmt: skip
 
 
+@run
+def swapped_averages(folder):
+    adam = keras.optimizers.Adam(0.05, use_ema=True, ema_momentum=0.8)
+    save = keras.callbacks.ModelCheckpoint(Path(folder, "{epoch}.keras"))
+    swap = keras.callbacks.SwapEMAWeights(swap_on_epoch=True)
+    return classifier(adam), rows(validation_split=0.2, callbacks=[swap, save])
+
+
 def digest(model, history, folder):
     """Return a text that differs if any bit of the result does."""
     seen = hashlib.sha256()
@@ -188,6 +196,9 @@ def digest(model, history, folder):
     log = Path(folder, "log.csv")
     text = [seen.hexdigest(), repr(history.history), repr(history.epoch), repr(history.batches)]
     text += [repr(getattr(model, "counted", None)), log.read_text() if log.exists() else ""]
+    for file in sorted(Path(folder).glob("*.keras")):
+        saved = keras.models.load_model(file)
+        text += [file.name, *(repr(np.array(v).tobytes()) for v in saved.weights)]
     text.append(repr(tf.random.uniform([2]).numpy()))
     return "\n".join(text)
 

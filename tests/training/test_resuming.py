@@ -127,6 +127,30 @@ def test_a_state_that_does_not_fit(tmp_path):
         classifier().fit(**rows(), verbose=0, resume=tmp_path)
 
 
+def test_swapped_averages_are_what_is_saved(tmp_path):
+    kept = []
+
+    class Keep(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            kept.append([np.array(v) for v in self.model.trainable_variables])
+
+    train("swapped_averages", tmp_path, [Keep()])
+    for number, values in enumerate(kept, 1):
+        saved = keras.models.load_model(tmp_path / f"{number}.keras")
+        assert all(map(np.array_equal, saved.trainable_variables, values))
+    assert not np.array_equal(kept[0][0], kept[1][0])
+
+
+def test_a_torn_line_of_a_log_is_ended(tmp_path):
+    log = tmp_path / "log.csv"
+    for _ in range(2):
+        logger = keras.callbacks.CSVLogger(log, append=True)
+        classifier(metrics=[]).fit(**rows(), epochs=2, verbose=0, callbacks=[logger])
+        log.write_bytes(log.read_bytes()[:-5])
+    lines = log.read_text().splitlines()
+    assert [line.split(",")[0] for line in lines] == ["epoch", "0", "1", "0", "1"]
+
+
 # ---- BackupAndRestore ----------------------------------------------------------------------------
 
 
