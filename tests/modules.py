@@ -33,6 +33,7 @@ TESTED_IN = {
     "compiler/test_tape_plans.py": "compiler/partition",
     "core/test_conversion.py": "core/stacking",
     "core/test_members.py": "core/errors functions/initializers",
+    "core/test_downloads.py": "core/archive_extraction",
     "core/test_nest.py": "functions/nests",
     "core/test_op.py": "core/operand core/recorders core/symbolic",
     "core/test_plain_pickle.py": "core/pickled_arrays",

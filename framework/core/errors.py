@@ -93,6 +93,10 @@ class SaveError(FrameworkError, OSError):
     """A file cannot be written; an existing file is unchanged."""
 
 
+class DownloadError(FrameworkError, OSError):
+    """A file cannot be downloaded, or has no folder to lie in."""
+
+
 class TapeError(FrameworkError, RuntimeError):
     """A tape's method was called in a state that does not allow it."""
 

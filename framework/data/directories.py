@@ -207,7 +207,9 @@ def _encoded(name, numbers, label_mode, class_names):
 # ---- making datasets -----------------------------------------------------------------------------
 
 
-def _datasets(name, found, load, batch_size, shuffle, seed, validation_split, subset):
+def _datasets(
+    name, found, load, batch_size, shuffle, seed, validation_split, subset, stack=None
+):  # fmt: skip
     paths, labels, class_names = found
     _one_of(name, "subset", subset, ("training", "validation", "both", None))
     if (validation_split is None) != (subset is None):
@@ -245,11 +247,12 @@ def _datasets(name, found, load, batch_size, shuffle, seed, validation_split, su
                 f"{part}."
             )
         chosen = [paths[row] for row in rows], None if labels is None else labels[rows]
-        made.append(_dataset(*chosen, load, batch_size, shuffled, seed, class_names))
+        stages = load, stack or _stacked, batch_size, shuffled, seed
+        made.append(_dataset(*chosen, *stages, class_names))
     return made if subset == "both" else made[0]
 
 
-def _dataset(paths, labels, load, batch_size, shuffle, seed, class_names):
+def _dataset(paths, labels, load, stack, batch_size, shuffle, seed, class_names):
     """Return the dataset; the files of a batch are read by several threads."""
     rows = Dataset.from_tensor_slices(np.arange(len(paths)))
     if shuffle:
@@ -261,9 +264,9 @@ def _dataset(paths, labels, load, batch_size, shuffle, seed, class_names):
         at = row.array
         if at.ndim:
             with ThreadPoolExecutor(_READERS) as readers:
-                values = _stacked(list(readers.map(load, [paths[i] for i in at])))
+                values = stack(list(readers.map(load, [paths[i] for i in at])))
         else:
-            values = _stacked([load(paths[at])])[0]
+            values = stack([load(paths[at])])[0]
         values = Tensor(np.asarray(values, object if isinstance(values, bytes) else None))
         return values if labels is None else (values, Tensor(np.asarray(labels[at])))
 

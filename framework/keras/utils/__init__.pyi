@@ -4,11 +4,14 @@ from framework.core.configs import (
     get_registered_object as get_registered_object,
     register_keras_serializable as register_keras_serializable, serialize_value,
 )  # fmt: skip
+from framework.core.downloads import get_file as get_file
+from framework.core.named_values import Config as Config
 from framework.core.program_settings import (
     disable_interactive_logging as disable_interactive_logging,
     enable_interactive_logging as enable_interactive_logging,
     is_interactive_logging_enabled as is_interactive_logging_enabled,
 )
+from framework.data.audio import audio_dataset_from_directory as audio_dataset_from_directory
 from framework.data.directories import (
     image_dataset_from_directory as image_dataset_from_directory,
     text_dataset_from_directory as text_dataset_from_directory,
