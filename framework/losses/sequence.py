@@ -4,6 +4,7 @@ import numpy as np
 
 from framework.core.argument_types import TensorLike
 from framework.core.cast import cast
+from framework.core.operations import operation
 from framework.core.tensor import Tensor
 from framework.losses.base import FormulaLoss, formula
 from framework.ops.ctc import of_logits
@@ -18,6 +19,7 @@ _BLANK = 0
 
 @formula(casts_labels=False)
 @in_32_bits
+@operation  # the numbers of labels and steps may be unknown
 def ctc(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """Connectionist temporal classification: -log of the probability of all alignments.
 

@@ -146,8 +146,11 @@ class CompiledLoss:
         taking = [False] * len(outputs)
         for i, *_ in self._rows:
             taking[i] = True
-        targets = spread(y, "y", filled=taking) if _fits(y, y_pred) else None
-        if targets is None:
+        if _fits(y, y_pred):
+            targets = spread(y, "y", filled=taking)
+        elif sum(taking) == 1:  # the target of the only output with a loss
+            targets = [y if takes else None for takes in taking]
+        else:
             raise InvalidArgumentError(
                 f"y: expected one target for each of the model's {len(outputs)} outputs"
                 f"{self._outputs._listed()}, got one target. Pass a list or dict of targets."
@@ -176,7 +179,7 @@ class CompiledLoss:
         losses = outputs.spread(self.losses, "loss", is_loss)
         weights = outputs.spread(self.loss_weights, "loss_weights")
         taking = [loss is not None for loss in losses]
-        targets = outputs.spread(y, "y", filled=taking)
+        targets = outputs.spread(y, "y", filled=taking) if _fits(y, y_pred) else [y] * len(taking)
         rows = []
         flat = nest.flatten(y_pred)
         for i, (loss, y_out) in enumerate(zip(losses, flat, strict=True)):

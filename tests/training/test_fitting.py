@@ -344,3 +344,19 @@ def test_a_plain_fit_runs_through_five_modules():
         sys.setprofile(None)
     assert {name for name in entered if not name.startswith("callbacks")} == PATH
     assert all(f"`{name}`" in fitting.__doc__ for name in PATH)
+
+
+def test_one_target_for_the_only_output_with_a_loss():
+    """As in Keras: `loss=[loss, None]` with a target that is not in a list."""
+    x, y = np.ones((4, 3), "float32"), np.zeros((4, 2), "float32")
+    inputs = keras.Input((3,))
+    hidden = keras.layers.Dense(2, name="hidden")(inputs)
+    model = keras.Model(inputs, [keras.layers.Dense(2, name="out")(hidden), hidden])
+    weights = model.get_weights()
+    found = []
+    for targets in (y, [y]):
+        model.compile("sgd", loss=["mse", None])
+        model.set_weights(weights)
+        logs = model.fit(x, targets, sample_weight=np.arange(4.0), verbose=0).history
+        found.append([*logs["loss"], model.evaluate(x, targets, verbose=0)])
+    assert found[0] == pytest.approx(found[1])
