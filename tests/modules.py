@@ -43,8 +43,10 @@ TESTED_IN = {
     "data/test_dataset.py": """
         data/order data/row_gathering data/stage data/structure data/transform""",
     "data/test_directories.py": "data/image_resizing",
+    "datasets/test_cifar.py": "datasets/cifar10 datasets/cifar100",
     "datasets/test_mnist.py": "datasets/archive",
     "datasets/test_tables.py": "datasets/boston_housing datasets/california_housing",
+    "datasets/test_word_sequences.py": "datasets/imdb datasets/reuters",
     "functions/test_arrays.py": "functions/creation functions/indexing functions/movement",
     "functions/test_control.py": "functions/array functions/python",
     "functions/test_debugging.py": "functions/finite",

@@ -6,10 +6,12 @@ large array.
 
 import io
 import math
+import zipfile
+import zlib
 
 import numpy as np
 
-from framework.core.errors import DamagedFileError
+from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
 from framework.core.plain_pickle import Constructor, loads
 
 _KINDS = "biufcSUO"
@@ -24,7 +26,7 @@ class _DType:
             raise ValueError(f"an array of dtype {self.dtype}")
 
     def set_state(self, state):
-        order = state[1] if type(state) is tuple and len(state) > 4 else None
+        order = _text(state[1]) if type(state) is tuple and len(state) > 4 else None
         if order not in ("<", ">", "|", "=") or state[2:5] != (None, None, None):
             raise ValueError("an array of a structured dtype")
         size = state[5] if len(state) > 5 else -1
@@ -35,7 +37,13 @@ class _DType:
         self.dtype = self.dtype.newbyteorder(order)
 
 
+def _text(value):
+    """Return a string of Python 2, which may be read as bytes, as text."""
+    return value.decode("latin1") if type(value) is bytes else value
+
+
 def _dtype(code, align=False, copy=True):
+    code = _text(code)
     if type(code) is not str or len(code) > 12:
         raise ValueError("a dtype that is no code")
     return _DType(code)
@@ -107,6 +115,34 @@ ARRAYS = {
     )
 }
 """The constructors of NumPy's arrays and numbers of simple dtypes."""
+
+
+def load_npz(file, names, limit=2**31):
+    """Return the arrays with these names in a .npz file, of numbers or of plain Python objects.
+
+    Args:
+        file: a path.
+        names: a list of names.
+        limit: the number of bytes that an array may have in the file.
+
+    Raises:
+        LoadError: an array is missing, too large or damaged, or holds other objects.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            found = {info.filename: info for info in archive.infolist()}
+            if missing := [name for name in names if f"{name}.npy" not in found]:
+                raise LoadError(
+                    f"{file}: expected the arrays {', '.join(missing)}, got a file with "
+                    f"{', '.join(found)}."
+                )
+            infos = [found[f"{name}.npy"] for name in names]
+            if any(info.file_size > limit for info in infos):
+                raise UnsafeFileError(f"{file}: expected arrays of {limit:,} bytes at most.")
+            parts = [archive.read(info) for info in infos]
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise DamagedFileError(f"{file} cannot be loaded as an .npz file: {error}") from None
+    return [load_npy(part, f"{file}: {name}") for part, name in zip(parts, names)]
 
 
 def load_npy(data, what):
