@@ -1,19 +1,14 @@
 """The loops over epochs and batches behind fit, evaluate and predict, and the batches they run."""
 
 from functools import partial
-from itertools import islice
 
 import numpy as np
 
 from framework.core import nest
-from framework.core.errors import InvalidArgumentError
-from framework.data.batches import check_steps
 from framework.training.callbacks import CallbackList
 from framework.training.callbacks.history import complete
 from framework.training.callbacks.progbar import ProgbarLogger, close
-from framework.training.random_state import random_state, set_random_state
 from framework.training.training_step import overrides
-from framework.training.usage_warnings import warn
 
 
 def run_fit(
@@ -44,9 +39,11 @@ def run_fit(
             for epoch in () if model.stop_training else range(initial_epoch, epochs):
                 logs = _train_epoch(model, step, feed, epoch, callbacks, end_epoch, saving)
                 more = feed.check("fit", epoch - initial_epoch, epochs)
-                if logs is None:
+                if logs is None and not more:
                     logs = {}
                     break
+                if logs is None:  # an epoch without data counts, as in Keras
+                    logs = model.get_metrics_result()
                 logs.update(validate(epoch))
                 try:
                     callbacks.call("on_epoch_end", epoch, logs=logs)
@@ -145,13 +142,14 @@ def _train_epoch(model, step, feed, epoch, callbacks, end_epoch, saving):
                 break
             if after_batch is not None and not (number + 1) % group:
                 after_batch(epoch, number, results)
+        if ended and (number + 1) % group:
+            last = _last_of_group(number, group)
+            callbacks.call("on_train_batch_end", last, logs=_logs(model, results))
     finally:
         batches.close()
+        feed.end()
     if number < 0:
         return None
-    if ended and (number + 1) % group:
-        last = _last_of_group(number, group)
-        callbacks.call("on_train_batch_end", last, logs=_logs(model, results))
     end_epoch()
     return _all_logs(model, results, "train")
 
@@ -228,11 +226,12 @@ def test_epoch(model, step, feed, callbacks, what):
                 callbacks.call("on_test_batch_end", number, logs=_logs(model, results))
             if model.stop_evaluating:
                 break
+        if ended and (number + 1) % group:
+            last = _last_of_group(number, group)
+            callbacks.call("on_test_batch_end", last, logs=_logs(model, results))
     finally:
         batches.close()
-    if ended and (number + 1) % group:
-        last = _last_of_group(number, group)
-        callbacks.call("on_test_batch_end", last, logs=_logs(model, results))
+        feed.end()
     feed.check(what)
     logs = {} if number < 0 else _all_logs(model, results, "test")
     callbacks.call("on_test_end", logs=logs)
@@ -273,6 +272,7 @@ def run_predict(model, step, feed, *, verbose, callbacks):
         callbacks.call("on_predict_end", logs={})
     finally:
         batches.close()
+        feed.end()
         _close(callbacks, feed)
     return _joined(outputs, copied=True)
 
@@ -291,158 +291,3 @@ def validates(epoch, frequency):
     if hasattr(frequency, "__index__"):
         return (epoch + 1) % frequency == 0
     return epoch + 1 in frequency
-
-
-class Feed:
-    """The batches of each epoch.
-
-    Args:
-        batches: a result of `data.batches.as_batches`.
-        steps: batches per epoch; all if None. Each epoch continues where the last one stopped;
-            repeatable data restart at their end, an iterator ends.
-        restart: start each epoch at the first batch and never restart within one: for evaluation.
-        first: the number of the first epoch.
-    """
-
-    def __init__(self, batches, steps=None, restart=False, first=0):
-        check_steps(steps)
-        if batches.endless and steps is None:
-            raise InvalidArgumentError(
-                "The data are infinite, so an epoch needs a number of batches. Pass "
-                "steps_per_epoch=, validation_steps= or steps=."
-            )
-        self._batches, self._steps = batches, steps
-        self._restart, self._pass = restart or batches.once, first
-        self._going = None
-        self._gave = False  # whether the data yielded any batch
-        self.tracks = False  # whether to keep the state of random generators at each pass's start
-        self._number, self._taken, self._at_begin = first, 0, None  # of this pass
-        self._sampled = 0  # the batches that `sample` took from an iterator
-        self._resumed = None  # the iterator of a resumed pass, and the batches done in its epoch
-        self.done = 0
-        self.exhausted = False
-
-    @property
-    def steps(self):
-        """The number of batches per epoch, None if unknown."""
-        return self._steps or self._batches.num_batches
-
-    def epoch(self, number):
-        """Yield the batches of epoch `number`; `done` counts them."""
-        self.done = 0 if self._resumed is None else self._resumed[1]
-        self._batches.begin()
-        try:
-            for batch in self._epoch(number):
-                self.done += 1
-                self._taken += 1
-                yield batch
-        finally:
-            self._batches.end()
-        self.exhausted = self._steps is not None and self.done < self._steps
-
-    def _epoch(self, number):
-        if self._steps is not None and not self._restart:
-            return self._onward()
-        going = self._begin(number)
-        return going if self._steps is None else islice(going, self._steps - self.done)
-
-    def _begin(self, number):
-        """Return the iterator of a pass over the data: a new one, or that of a resumed run."""
-        if self._resumed is not None:
-            going, self._resumed = self._resumed[0], None
-            return going
-        if not (self._batches.once and self._taken):
-            self._number, self._taken = number, 0
-            self._at_begin = self._batches.state(), random_state() if self.tracks else None
-        return self._batches.epoch(number)
-
-    def _onward(self):
-        """Yield `steps` batches, restarting the data at their end."""
-        left = self._steps - self.done
-        while left:
-            fresh = self._going is None
-            if fresh:
-                resumed = self._resumed is not None
-                self._going = self._begin(self._pass)
-                self._pass += not resumed
-                fresh = not resumed
-            batch = next(self._going, _END)
-            if batch is _END:
-                self._going = None
-                if fresh:
-                    return
-                continue
-            left -= 1
-            yield batch
-
-    # ---- the position, for `fit(resume=...)` ----
-
-    def position(self, done):
-        """Return the position in the data as JSON can hold it.
-
-        Args:
-            done: the batches done in this epoch; 0 between epochs.
-        """
-        inside = done or self._going is not None or (self._batches.once and self._taken)
-        if not inside:
-            now = self._batches.state(), random_state()
-            return {"pass": self._pass, "taken": None, "source": now[0], "random": now[1]}
-        source, at_random = self._at_begin
-        return {
-            "pass": self._number, "next": self._pass, "taken": self._taken, "source": source,
-            "random": at_random,
-        }  # fmt: skip
-
-    def resume(self, position, done):
-        """Continue at a position; random generators must be set afterwards."""
-        self._batches.set_state(position["source"])
-        self._gave = True
-        if position["taken"] is None:
-            self._pass = position["pass"]
-            return
-        self._number, self._taken = position["pass"], position["taken"]
-        self._pass = position["next"]
-        self._at_begin = position["source"], position["random"]
-        set_random_state(position["random"])
-        taken = self._taken - self._sampled
-        self._resumed = self._batches.resumed(self._number, taken), done
-
-    def sample(self):
-        """Return the first batch, for building a model before `resume`."""
-        if self._batches.once:
-            self._sampled = 1
-        state = self._batches.state()
-        batch = next(iter(self._batches.epoch(0)))
-        self._batches.set_state(state)
-        return batch
-
-    def close(self):
-        """Stop the worker threads of a PyDataset."""
-        if hasattr(self._going, "close"):
-            self._going.close()
-
-    def check(self, what, epoch=None, epochs=None):
-        """Raise an error if no epoch had a batch; warn if this epoch had too few.
-
-        Returns:
-            Whether the next epoch can have data.
-        """
-        self._gave = self._gave or self.done > 0
-        if not self._gave:
-            raise InvalidArgumentError(
-                f"{what}: the data yielded no batch: they are empty, or an exhausted generator. "
-                "Pass a Dataset or another iterable that can be iterated again."
-            )
-        if self.done and not self.exhausted:
-            return True
-        of = f" of {self._steps}" if self._steps else ""
-        where = f" in epoch {epoch + 1} of {epochs}, so {what} stops there" if epochs else ""
-        warn(
-            f"{what}: the data ran out after {self.done}{of} steps{where}. Pass data that can be "
-            "iterated again (arrays, a Dataset, a PyDataset), an infinite generator, or a smaller "
-            "number of steps."
-        )
-        return False
-
-
-_END = object()

@@ -1,12 +1,13 @@
 """fit, evaluate and predict: check the arguments, choose the step, and run the epochs.
 
-A plain `fit` runs through five modules:
+A plain `fit` runs through six modules:
 
 1. `fitting.py`: `fit` turns its arguments into batches and chooses the step.
 2. `epochs.py`: the loop over epochs and batches calls the step and the callbacks.
-3. `training_step.py`: the step computes outputs, loss and gradients, and updates variables.
-4. `batch_plans.py`: compiled plans run that step for a batch signature that they know.
-5. `compilation.py`: the compiled loss and metrics of a batch.
+3. `feed.py`: the batches of each epoch, with Keras's rules where an epoch ends.
+4. `training_step.py`: the step computes outputs, loss and gradients, and updates variables.
+5. `batch_plans.py`: compiled plans run that step for a batch signature that they know.
+6. `compilation.py`: the compiled loss and metrics of a batch.
 
 The first batch also matches losses and metrics to the outputs (`output_matching.py`).
 """
@@ -27,13 +28,13 @@ from framework.training.batch_plans import Plans, as_tensors, pack, unpack
 from framework.training.class_weights import check_class_weight, sample_weights_of
 from framework.training.compilation import plus_layer_losses
 from framework.training.epochs import (
-    Feed,
     as_floats,
     callback_list,
     run_evaluate,
     run_fit,
     run_predict,
 )
+from framework.training.feed import Feed
 from framework.training.training_step import (
     compiled_step,
     evaluate_batch,
@@ -81,7 +82,8 @@ class Fitting:
             sample_weight: a weight per row; for several outputs such weights per output.
             initial_epoch: the number of epochs already done.
             steps_per_epoch: batches per epoch; all if None. The next epoch continues where the
-                last one stopped in the data.
+                last one stopped in the data. An epoch ends early, with a warning, where a pass
+                over the data ends; the next one begins a new pass.
             validation_batch_size, validation_steps: the same for validation, which starts from
                 the first batch each time.
             validation_freq: validate after every so many epochs, or after the epochs in a list.
@@ -107,14 +109,14 @@ class Fitting:
         batches = as_batches(x, y, sample_weight, batch_size, shuffle, steps=steps_per_epoch)
         step, as_given = _batch_step(self)
         step = _reading(batches, step, as_given, class_weight)
-        feed = Feed(batches, steps_per_epoch, first=initial_epoch)
+        feed = Feed(batches, steps_per_epoch, self.steps_per_execution, first=initial_epoch)
         validation = test_step = None
         if validation_data is not None:
             size = validation_batch_size or batch_size
             validation_steps = _limited(validation_steps)
             validation = validation_batches(validation_data, size, validation_steps)
             test_step = _reading(validation, *_test_batch_step(self))
-            validation = Feed(validation, validation_steps, restart=True)
+            validation = Feed(validation, validation_steps, self.steps_per_execution, restart=True)
         callbacks = callback_list(
             callbacks, self, verbose, epochs=epochs, steps=feed.steps, history=True
         )
@@ -156,7 +158,7 @@ class Fitting:
         steps = _limited(steps)
         batches = as_batches(x, y, sample_weight, batch_size, shuffle=False, steps=steps)
         step = _reading(batches, *_test_batch_step(self))
-        feed = Feed(batches, steps, restart=True)
+        feed = Feed(batches, steps, self.steps_per_execution, restart=True)
         logs = run_evaluate(self, step, feed, verbose=verbose, callbacks=callbacks)
         return in_keras_order(self, logs, return_dict)
 
@@ -169,7 +171,7 @@ class Fitting:
         steps = _limited(steps)
         batches = as_batches(x, None, None, batch_size, shuffle=False, steps=steps)
         step = _reading(batches, *_predict_batch_step(self))
-        feed = Feed(batches, steps, restart=True)
+        feed = Feed(batches, steps, self.steps_per_execution, restart=True)
         return run_predict(self, step, feed, verbose=verbose, callbacks=callbacks)
 
     # ---- losses and metrics ----

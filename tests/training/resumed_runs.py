@@ -77,7 +77,7 @@ def a_dataset(folder):
 
 @run
 def a_dataset_in_pieces(folder):
-    dataset = tf.data.Dataset.from_tensor_slices(data()).shuffle(20).batch(8)
+    dataset = tf.data.Dataset.from_tensor_slices(data()).shuffle(20).batch(8).repeat(2)
     return classifier(), {"x": dataset, "steps_per_epoch": 4}
 
 
