@@ -96,7 +96,8 @@ TESTED_IN = {
         layers/convolution_base layers/depthwise layers/padding layers/transposed
         layers/upsampling""",
     "layers/test_core.py": "layers/merging layers/reshaping",
-    "layers/test_every_layer.py": "layers/* layers/images/*",
+    "layers/test_every_layer.py": "layers/*",
+    "layers/test_images.py": "layers/pipeline layers/images/* ops/fitting",
     "layers/test_lookup.py": "layers/categorical layers/hashing layers/text",
     "layers/test_spectrograms.py": "kernels/mel_scale",
     "layers/test_normalization.py": """

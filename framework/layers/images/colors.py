@@ -18,7 +18,14 @@ from framework.layers.images.base import (
     source_of,
     uniform,
 )
-from framework.layers.images.fields import Range, SortedRange, factor_in, is_number
+from framework.layers.images.fields import (
+    Factor,
+    Range,
+    SignedFactor,
+    SignedFactorOrNone,
+    SortedRange,
+    is_number,
+)
 from framework.ops.colors import LUMA, mixed
 from framework.ops.elementwise import clip, less, select
 from framework.ops.reduction import reduce_mean
@@ -68,7 +75,7 @@ class RandomBrightness(RandomLayer):
     np.float32(51.0)
     """
 
-    factor: factor_in(-1, 1, zero_for_none=True)
+    factor: SignedFactorOrNone
     value_range: SortedRange = (0, 255)
     seed: Seed = None
 
@@ -92,7 +99,7 @@ class RandomContrast(RandomLayer):
         seed: an int, or None.
     """
 
-    factor: factor_in(0, 1)
+    factor: Factor
     value_range: Range = (0, 255)
     seed: Seed = None
 
@@ -138,7 +145,7 @@ class RandomColorDegeneration(RandomLayer):
         seed: an int, or None.
     """
 
-    factor: factor_in(-1, 1)
+    factor: SignedFactor
     value_range: SortedRange = (0, 255)
     data_format: DataFormat = None
     seed: Seed = None
@@ -199,7 +206,7 @@ class RandomInvert(RandomLayer):
         data_format: "channels_last" or "channels_first".
     """
 
-    factor: factor_in(0, 1) = 1.0
+    factor: Factor = 1.0
     value_range: Range = (0, 255)
     seed: Seed = None
     data_format: DataFormat = None

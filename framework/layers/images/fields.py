@@ -10,33 +10,38 @@ def is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def pair_within(value, low, high, lowest=None):
+def pair_within(value, low, high):
     """Return (lower, upper) for a number or two: a number f stands for (-f, f), within the bounds.
 
     Args:
         value: a number, or a list or tuple of two.
         low, high: the bounds.
-        lowest: what lower is for a number; None: -f, at least `low`.
     """
     if isinstance(value, (tuple, list)) and len(value) == 2 and all(map(is_number, value)):
         if value[0] <= high and value[1] >= low:
             return tuple(sorted(value))
     elif is_number(value) and low <= value <= high:
         number = abs(value)
-        return (max(-number, low) if lowest is None else lowest, number)
+        return max(-number, low), number
     raise InvalidArgumentError(
         f"expected a number (or a list of two numbers) in the range [{low}, {high}]"
     )
 
 
-def factor_in(low, high, zero_for_none=False, lowest=None):
-    """An annotation for a field of two numbers within bounds."""
+def factor_in(low, high, zero_for_none=False):
+    """Return the rule of a field of two numbers within bounds."""
 
     def resolve(value):
         value = 0.0 if zero_for_none and value is None else value
-        return pair_within(value, low, high, lowest)
+        return pair_within(value, low, high)
 
-    return Annotated[Any, Resolved(f"numbers in [{low}, {high}]", resolve)]
+    return Resolved(f"numbers in [{low}, {high}]", resolve)
+
+
+SignedFactor = Annotated[Any, factor_in(-1, 1)]
+SignedFactorOrNone = Annotated[Any, factor_in(-1, 1, zero_for_none=True)]
+Factor = Annotated[Any, factor_in(0, 1)]
+Bits = Annotated[Any, factor_in(1, 8)]
 
 
 def _strictly(low, high, smallest, open_low=False):
@@ -122,7 +127,7 @@ KernelSize = Annotated[Any, Resolved("odd numbers", _kernel_size)]
 
 
 def choice(name, *allowed):
-    """An annotation for a field of one of a few values; another raises NotImplementedError."""
+    """Return the rule of a field of one of a few values; another raises NotImplementedError."""
 
     def resolve(value):
         if value not in allowed:
@@ -131,10 +136,12 @@ def choice(name, *allowed):
             )
         return value
 
-    return Annotated[str, Resolved(f"one of {allowed}", resolve)]
+    return Resolved(f"one of {allowed}", resolve)
 
 
-FillMode = choice("fill_mode", "reflect", "wrap", "constant", "nearest")
-ElasticFillMode = choice("fill_mode", "constant", "nearest", "wrap", "mirror", "reflect")
-Interpolation = choice("interpolation", "nearest", "bilinear")
+FillMode = Annotated[str, choice("fill_mode", "reflect", "wrap", "constant", "nearest")]
+ElasticFillMode = Annotated[
+    str, choice("fill_mode", "constant", "nearest", "wrap", "mirror", "reflect")
+]
+Interpolation = Annotated[str, choice("interpolation", "nearest", "bilinear")]
 FlipMode = Annotated[str, one_of("horizontal_and_vertical", "horizontal", "vertical")]

@@ -22,11 +22,11 @@ from framework.layers.images.base import (
 from framework.layers.images.colors import RandomLayer, apply_to, within
 from framework.layers.images.fields import (
     ElasticFillMode,
+    Factor,
     Interpolation,
     KernelSize,
     Range,
     SortedRange,
-    factor_in,
     is_number,
 )
 from framework.layers.images.geometry import MovingLayer, size_in, warped
@@ -68,9 +68,9 @@ class RandomGaussianBlur(RandomLayer):
         seed: an int, or None.
     """
 
-    factor: factor_in(0, 1) = 1.0
+    factor: Factor = 1.0
     kernel_size: KernelSize = 3
-    sigma: factor_in(0, 1) = 1.0
+    sigma: Factor = 1.0
     value_range: Range = (0, 255)
     data_format: DataFormat = None
     seed: Seed = None
@@ -106,7 +106,7 @@ class RandomSharpness(RandomLayer):
         seed: an int, or None.
     """
 
-    factor: factor_in(0, 1)
+    factor: Factor
     value_range: SortedRange = (0, 255)
     data_format: DataFormat = None
     seed: Seed = None
@@ -141,8 +141,8 @@ class RandomElasticTransform(MovingLayer):
         data_format: "channels_last" or "channels_first".
     """
 
-    factor: factor_in(0, 1) = 1.0
-    scale: factor_in(0, 1) = 1.0
+    factor: Factor = 1.0
+    scale: Factor = 1.0
     interpolation: Interpolation = "bilinear"
     fill_mode: ElasticFillMode = "reflect"
     fill_value: float = 0.0
@@ -220,7 +220,7 @@ class RandomPerspective(MovingLayer):
         data_format: "channels_last" or "channels_first".
     """
 
-    factor: factor_in(0, 1) = 1.0
+    factor: Factor = 1.0
     scale: Annotated[float, Resolved("a number in [0, 1]", _scale)] = 1.0
     interpolation: Interpolation = "bilinear"
     fill_value: float = 0.0

@@ -26,8 +26,8 @@ from framework.layers.images.fields import (
     Interpolation,
     Shear,
     Shift,
+    SignedFactorOrNone,
     Zoom,
-    factor_in,
     shift_bounds,
     zoom_bounds,
 )
@@ -164,7 +164,7 @@ class RandomRotation(MovingLayer):
     array([3., 2., 1., 0.], dtype=float32)
     """
 
-    factor: factor_in(-1, 1, zero_for_none=True)
+    factor: SignedFactorOrNone
     fill_mode: FillMode = "reflect"
     interpolation: Interpolation = "bilinear"
     seed: Seed = None

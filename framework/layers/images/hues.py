@@ -22,7 +22,7 @@ from framework.layers.images.colors import (
     RandomLayer,
     rescaled,
 )
-from framework.layers.images.fields import Range, SortedRange, factor_in
+from framework.layers.images.fields import Factor, Range, SignedFactor, SortedRange
 from framework.ops.colors import channels, hsv_to_rgb, rgb_to_hsv
 from framework.ops.elementwise import clip, divide, greater, less, select
 from framework.ops.movement import stack
@@ -48,7 +48,7 @@ class RandomHue(RandomLayer):
         seed: an int, or None.
     """
 
-    factor: factor_in(0, 1)
+    factor: Factor
     value_range: Range = (0, 255)
     data_format: DataFormat = None
     seed: Seed = None
@@ -84,7 +84,7 @@ class RandomSaturation(RandomLayer):
         seed: an int, or None.
     """
 
-    factor: factor_in(-1, 1)
+    factor: SignedFactor
     value_range: SortedRange = (0, 255)
     data_format: DataFormat = None
     seed: Seed = None

@@ -24,7 +24,7 @@ from framework.layers.images.base import (
     uniform,
 )
 from framework.layers.images.colors import RandomLayer, apply_to
-from framework.layers.images.fields import Range, factor_in, is_number
+from framework.layers.images.fields import Factor, Range, is_number
 from framework.ops.elementwise import (
     absolute,
     clip,
@@ -88,8 +88,8 @@ class RandomErasing(RandomLayer):
         data_format: "channels_last" or "channels_first".
     """
 
-    factor: factor_in(0, 1) = 1.0
-    scale: factor_in(0, 1) = (0.02, 0.33)
+    factor: Factor = 1.0
+    scale: Factor = (0.02, 0.33)
     fill_value: Annotated[Any, Resolved("a colour", _fill)] = None
     value_range: Range = (0, 255)
     seed: Seed = None
@@ -235,7 +235,7 @@ class CutMix(RandomLayer):
         data_format: "channels_last" or "channels_first".
     """
 
-    factor: factor_in(0, 1) = 1.0
+    factor: Factor = 1.0
     seed: Seed = None
     data_format: DataFormat = None
 

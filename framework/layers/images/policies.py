@@ -18,7 +18,7 @@ from framework.layers.images.colors import (
     RandomLayer,
     within,
 )
-from framework.layers.images.fields import Interpolation, Range, factor_in
+from framework.layers.images.fields import Factor, Interpolation, Range
 from framework.layers.images.filters import RandomSharpness
 from framework.layers.images.geometry import RandomRotation, RandomShear, RandomTranslation
 from framework.layers.images.histograms import Equalization
@@ -117,7 +117,7 @@ class RandAugment(_Policy):
 
     value_range: Range = (0, 255)
     num_ops: int = 2
-    factor: factor_in(0, 1) = 0.5
+    factor: Factor = 0.5
     interpolation: Interpolation = "bilinear"
     seed: Seed = None
     data_format: DataFormat = None
@@ -187,7 +187,7 @@ class AugMix(_Policy):
     value_range: Range = (0, 255)
     num_chains: int = 3
     chain_depth: int = 3
-    factor: factor_in(0, 1) = 0.3
+    factor: Factor = 0.3
     alpha: float = 1.0
     all_ops: bool = True
     interpolation: Interpolation = "bilinear"

@@ -212,8 +212,8 @@ class RandomCrop(MovingLayer):
         super().__post_init__()
 
     def get_random_transformation(self, data: Any, training: bool = True, seed: Any = None) -> Any:
-        """Return the first row and column of the part."""
-        height, width = sizes_of(self, images_in(data).shape)
+        """Return the first row and column of the part, and the size of the images."""
+        height, width = size = sizes_of(self, images_in(data).shape)
         if height is None or width is None:
             raise ShapeError(
                 "RandomCrop requires the input to have a fully defined height and width, got "
@@ -221,13 +221,13 @@ class RandomCrop(MovingLayer):
             )
         if not training or height <= self.height or width <= self.width:
             (top, _), (left, _) = _window(self, height, width)
-            return top, left
+            return top, left, size
         source, rooms = source_of(self, seed), (height - self.height, width - self.width)
-        return tuple(random.draw(source, "integers", (), "int32", 0, n + 1) for n in rooms)
+        return (*(random.draw(source, "integers", (), "int32", 0, n + 1) for n in rooms), size)
 
     def _transform_images(self, images, transformation, interpolation):
         height, width = sizes_of(self, images.shape)
-        top, left = transformation
+        top, left, *_ = transformation
         if height > self.height and width > self.width:
             starts = zip((top, left), (self.height, self.width), axes_of(self))
             for start, size, axis in starts:
@@ -245,9 +245,16 @@ class RandomCrop(MovingLayer):
 
     def _transform_boxes(self, bounding_boxes, transformation):
         name, size = self.bounding_box_format, (self.height, self.width)
-        top, left = (tensor(start, dtype="float32", casts=True) for start in transformation)
-        data = box.converted(bounding_boxes, name, "xyxy", *size)
-        data = {**data, "boxes": box.cropped(data["boxes"], top, left, *size)}
+        top, left, old = transformation
+        data = box.converted(bounding_boxes, name, "xyxy", *old)
+        if old[0] > size[0] and old[1] > size[1]:
+            high, wide = size
+        else:  # a part that is not larger than the result, and resized to it
+            high, wide = (min(n, m - int(k)) for n, m, k in zip(size, old, (top, left)))
+        top, left = (tensor(start, dtype="float32", casts=True) for start in (top, left))
+        edges = box.cropped(data["boxes"], top, left, high, wide)
+        scale = np.array([size[1] / wide, size[0] / high] * 2, np.float32)
+        data = box.clipped({**data, "boxes": edges * scale}, *size)
         return box.converted(data, "xyxy", name, *size)
 
     def compute_output_shape(self, input_shape: Any) -> Any:

@@ -17,7 +17,7 @@ from framework.layers.images.base import (
     uniform,
 )
 from framework.layers.images.colors import RandomLayer, rescaled
-from framework.layers.images.fields import Share, SortedRange, factor_in
+from framework.layers.images.fields import Bits, Share, SortedRange
 from framework.ops.elementwise import clip, divide, equal, floor, less, power, select
 from framework.ops.reduction import reduce_max, reduce_min
 
@@ -39,7 +39,7 @@ class RandomPosterization(RandomLayer):
     array([128., 128., 128.], dtype=float32)
     """
 
-    factor: factor_in(1, 8)
+    factor: Bits
     value_range: SortedRange = (0, 255)
     data_format: DataFormat = None
     seed: Seed = None
