@@ -169,6 +169,8 @@ def _array_of_python(value, wanted, casts):
         raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {wanted}.")
     elif array.dtype.kind == "u" and wanted.is_integer and wanted is not dtypes.uint64:
         raise InvalidArgumentError(f"{value!r} does not fit {wanted}; give dtype=tf.uint64.")
+    if array.dtype.kind in "SU":  # NumPy's own strings lose zeros at their end, as of a file
+        array = np.array(value, object)
     return _in_dtype(array, wanted)
 
 

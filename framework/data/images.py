@@ -42,7 +42,7 @@ def array_to_img(
     >>> array_to_img(np.ones((4, 6, 3))).size  # width and height
     (6, 4)
     """
-    image = _pillow("array_to_img")
+    image = pillow("array_to_img")
     pixels = array_in(x, "x").astype(as_dtype(dtype or floatx()).np)
     if pixels.ndim != 3:
         raise ShapeError(
@@ -116,7 +116,7 @@ def load_img(
         ValueError: an argument is unknown.
         ImportError: Pillow is not installed.
     """
-    image = _pillow("load_img")
+    image = pillow("load_img")
     if color_mode not in MODES:
         raise InvalidArgumentError(
             f"load_img: color_mode: expected 'grayscale', 'rgb' or 'rgba', got {color_mode!r}."
@@ -193,7 +193,8 @@ def _is_first(function, data_format):
     return data_format_of(data_format, f"{function}: ") == "channels_first"
 
 
-def _pillow(function):
+def pillow(function):
+    """Return the module `PIL.Image`, or raise an ImportError that names the function."""
     try:
         from PIL import Image
     except ImportError:

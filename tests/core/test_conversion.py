@@ -180,3 +180,11 @@ def test_one_string_of_many_remains_bytes_of_any_length():
             assert [type(text.numpy()) for text in found] == [bytes] * 4
             assert tf.stack(found).numpy().tolist() == [b"a", b"long", b"long", b"long"]
     assert [type(text.numpy()) for text in texts] == [bytes, bytes]
+
+
+def test_strings_keep_zeros_at_their_end():
+    assert tf.constant(b"a\0\0").numpy() == b"a\0\0"
+    assert tf.constant([["a\0", "b"], ["", "\0"]]).numpy().tolist() == [
+        [b"a\0", b"b"],
+        [b"", b"\0"],
+    ]

@@ -168,10 +168,58 @@ RANDOM = {
 """Arguments of random changes, and what holds for their results."""
 
 
+PNG = bytes.fromhex("""
+    89504e470d0a1a0a0000000d4948445200000002000000010800000000d14920560000000b49444154789c634839
+    01000193012d8143be760000000049454e44ae426082
+""")
+"""Two grey pixels, 100 and 200, as TensorFlow reads them."""
+
+BMP = b"BM" + np.uint32([62, 0, 54, 40, 2, 1, 1 | 24 << 16, 0, 8, 0, 0, 0, 0]).tobytes()
+BMP += bytes([1, 2, 3, 4, 5, 6, 0, 0])
+
+
+def _jpeg():
+    from framework.image import encode_jpeg
+
+    return encode_jpeg(BYTES[0])
+
+
+def _of_pillow(call):
+    """The call, where Pillow is installed."""
+
+    def row(f):
+        import pytest
+
+        pytest.importorskip("PIL")
+        return call(f)
+
+    return row
+
+
+FILES = {
+    "adjust_jpeg_quality": (lambda f: bool(np.mean(abs(f(X[0], 95) - X[0])) < 0.2), True),
+    "decode_and_crop_jpeg": (lambda f: f(PNG, [0, 1, 1, 1]), [[[200]]]),
+    "decode_bmp": (lambda f: f(BMP), [[[3, 2, 1], [6, 5, 4]]]),
+    "decode_gif": (lambda f: f(PNG), [[[[100] * 3, [200] * 3]]]),
+    "decode_image": (lambda f: f(PNG), [[[100], [200]]]),
+    "decode_jpeg": (lambda f: f(PNG), [[[100], [200]]]),
+    "decode_png": (lambda f: f(PNG), [[[100], [200]]]),
+    "decode_webp": (lambda f: f(PNG), [[[100], [200]]]),
+    "encode_jpeg": (lambda f: f(BYTES[0]).numpy()[:3] == b"\xff\xd8\xff", True),
+    "encode_png": (lambda f: f(BYTES[0]).numpy()[:4] == b"\x89PNG", True),
+    "extract_jpeg_shape": (lambda f: f(_jpeg()), [5, 7, 3]),
+    "is_jpeg": (lambda f: f(PNG), False),
+    "random_jpeg_quality": (lambda f: f(X[0], 5, 95).shape, [5, 7, 3]),
+    "stateless_random_jpeg_quality": (lambda f: f(X[0], 5, 95, SEED).shape, [5, 7, 3]),
+}
+
+
 def _rows():
     yield "ResizeMethod", (lambda c: [c.BICUBIC, c.NEAREST_NEIGHBOR], ["bicubic", "nearest"])
     for name, call in CALLS.items():
         yield name, (lambda f, call=call: seen(call(f)), Seen(NUMBERS[name]))
+    for name, (call, expected) in FILES.items():
+        yield name, (_of_pillow(call), expected)
     for name, (args, holds) in RANDOM.items():
         for prefix, seed in (("random_", 5), ("stateless_random_", SEED)):
             row = lambda f, a=args, h=holds, s=seed: h(np.asarray(f(X, *a, seed=s)))

@@ -45,6 +45,11 @@ NOT_OF_TENSORS = {
         signal.inverse_stft_window_fn signal.kaiser_bessel_derived_window signal.kaiser_window
         signal.linear_to_mel_weight_matrix signal.vorbis_window
     """), "takes a length"),
+    **dict.fromkeys(words("""
+        image.decode_and_crop_jpeg image.decode_bmp image.decode_gif image.decode_image
+        image.decode_jpeg image.decode_png image.decode_webp image.extract_jpeg_shape image.is_jpeg
+    """), "takes the bytes of one file"),
+    **dict.fromkeys(words("image.encode_jpeg image.encode_png"), "returns the bytes of files"),
     "stop_gradient": "the row's call is within a tape",
 }  # fmt: skip
 """Functions for which the question makes no sense; why."""
