@@ -41,8 +41,16 @@ TESTED_IN = {
     "core/test_random.py": "core/parallel_run keras/functions/drawing",
     "core/test_variable.py": "core/weight_values",
     "data/test_dataset.py": """
-        data/order data/row_gathering data/stage data/structure data/transform""",
+        data/arguments data/batching_methods data/computing_methods data/grouping data/order
+        data/ordering_methods data/row_gathering data/stage data/structure data/transform""",
     "data/test_directories.py": "data/image_resizing",
+    "data/test_files.py": """
+        data/checksums data/csv_files data/file_readers data/records data/stored
+        data/storing_methods""",
+    "data/test_methods.py": """
+        data/buckets data/experimental data/former_functions data/mixing data/options
+        data/parallel""",
+    "data/test_positions.py": "data/iterator",
     "datasets/test_cifar.py": "datasets/cifar10 datasets/cifar100",
     "datasets/test_mnist.py": "datasets/archive",
     "datasets/test_tables.py": "datasets/boston_housing datasets/california_housing",

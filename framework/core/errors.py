@@ -69,6 +69,12 @@ class DamagedFileError(LoadError):
     """A file is truncated, modified, or of another format."""
 
 
+class DataLossError(DamagedFileError):
+    """A file of records is truncated or modified."""
+
+    error_code = 15
+
+
 class UnsafeFileError(LoadError):
     """A file contains objects that are not allowed, or exceeds the size limits."""
 

@@ -10,22 +10,29 @@ from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
-from framework.data import order, transform
+from framework.data import mixing, order
+from framework.data.arguments import integer, stage_of
+from framework.data.batching_methods import BatchingMethods
+from framework.data.computing_methods import ComputingMethods
+from framework.data.iterator import Iterator, NumpyIterator
+from framework.data.ordering_methods import OrderingMethods
+from framework.data.parallel import AUTOTUNE  # noqa: F401 (a public name)
+from framework.data.records import matching
 from framework.data.stage import INFINITE, UNKNOWN, Counter, GeneratorStage, Slices
-from framework.data.structure import array_in, as_element, like, map_named, packer
+from framework.data.storing_methods import StoringMethods
+from framework.data.structure import array_in, like, map_named, packer
 
-AUTOTUNE = -1
 INFINITE_CARDINALITY = INFINITE
 UNKNOWN_CARDINALITY = UNKNOWN
 
 
-class Dataset:
+class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods):
     """A sequence of elements that can be iterated repeatedly.
 
     An element is a tensor, or a tuple or dict of elements. Functions passed to `map`, `filter`,
     `flat_map` and `take_while` run eagerly, once per element; a tuple's components are separate
-    arguments. Arguments that in TensorFlow only affect execution (`num_parallel_calls`,
-    `deterministic`, `name`, ...) are accepted and ignored: elements keep their order.
+    arguments. With `num_parallel_calls` they run on threads, and elements keep their order unless
+    `deterministic=False`. `iter(dataset)` is an `Iterator`, whose position can be saved.
 
     Arrays in memory have a fast path: between `from_tensor_slices` and `batch`, the methods
     `shuffle`, `take`, `skip`, `shard`, `zip`, `enumerate`, `cache`, `prefetch` and `repeat` only
@@ -36,9 +43,12 @@ class Dataset:
     [[10, 20], [30, 40], [50]]
     """
 
-    def __init__(self, stage: Any):
-        """Internal: users call the static methods below. Other attributes are a subclass's own."""
-        self._framework = stage
+    def __init__(self, variant_tensor: Any):
+        """Internal: users call the static methods below. Other attributes are a subclass's own.
+
+        `variant_tensor` is TensorFlow's name of what is a `Stage` here.
+        """
+        self._framework = variant_tensor
 
     # ---- sources ----
 
@@ -110,7 +120,7 @@ class Dataset:
         start: TensorLike = 0, step: Any = 1, dtype: DTypeLike = "int64", name: str | None = None,
     ):  # fmt: skip
         """Return the infinite dataset of start, start + step, ..."""
-        return Dataset(Counter(start, step, dtypes.as_dtype(dtype)))
+        return Dataset(Counter(_number(start), _number(step), dtypes.as_dtype(dtype)))
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None):
@@ -122,208 +132,108 @@ class Dataset:
         """
         nested = datasets if datasets is not None else args[0] if len(args) == 1 else args
         nested = tuple(nested) if isinstance(nested, list) else nested
-        return Dataset(order.Zip(map_named(_stage, nested, "datasets")))
+        return Dataset(order.Zip(map_named(stage_of, nested, "datasets")))
 
-    # ---- selection and order of elements ----
-
-    def shuffle(
-        self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: Any = None,
-        name: str | None = None,
+    @staticmethod
+    def random(
+        seed: Any = None, rerandomize_each_iteration: Any = None, name: str | None = None,
     ):  # fmt: skip
-        """Return a dataset of the elements in random order, a new order in each iteration.
-
-        A buffer holds up to `buffer_size` elements. Each output is drawn from the buffer and
-        replaced by the next input; a buffer of all elements gives a uniform shuffle. The order is
-        a function of the seed and the number of the iteration.
+        """Return the infinite dataset of random int64 numbers from 0 to 2**32 - 1.
 
         Args:
-            buffer_size: an int; UNKNOWN_CARDINALITY for all elements.
-            seed: an int; if None, this call draws it from the global generator.
-            reshuffle_each_iteration: False for the same order in each iteration.
+            seed: an int; drawn from the global generator if None.
+            rerandomize_each_iteration: True for other numbers in each iteration.
         """
-        size = _integer("shuffle", "buffer_size", buffer_size)
-        size = 2**62 if size == UNKNOWN else _at_least(1, "shuffle", "buffer_size", size)
-        seed = random.make_seed() if seed is None else _integer("shuffle", "seed", seed)
-        reshuffle = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
-        return Dataset(order.Shuffle(self._framework, size, seed, reshuffle))
+        seed = random.make_seed() if seed is None else integer("random", "seed", seed)
+        return Dataset(mixing.RandomNumbers(seed, bool(rerandomize_each_iteration)))
 
-    def repeat(self, count: Any = None, name: str | None = None):
-        """Return a dataset of the elements repeated `count` times, infinitely if None or -1."""
-        count = -1 if count is None else _integer("repeat", "count", count)
-        return Dataset(order.Repeat(self._framework, None if count < 0 else count))
+    @staticmethod
+    def list_files(
+        file_pattern: Any, shuffle: Any = None, seed: Any = None, name: str | None = None,
+    ):  # fmt: skip
+        """Return a dataset of the paths of files that match patterns such as "data/*.csv".
 
-    def take(self, count: Any, name: str | None = None):
-        """Return a dataset of the first `count` elements, of all if -1."""
-        count = _integer("take", "count", count)
-        return Dataset(order.Slice(self._framework, 0, None if count < 0 else count))
-
-    def skip(self, count: Any, name: str | None = None):
-        """Return a dataset without the first `count` elements, an empty one if -1."""
-        count = _integer("skip", "count", count)
-        return Dataset(order.Slice(self._framework, max(count, 0), 0 if count < 0 else None))
-
-    def shard(self, num_shards: Any, index: Any, name: str | None = None):
-        """Return a dataset of the elements whose position modulo `num_shards` is `index`."""
-        num_shards = _at_least(1, "shard", "num_shards", num_shards)
-        index = _at_least(0, "shard", "index", index)
-        if index >= num_shards:
-            raise InvalidArgumentError(
-                f"shard: index must be below num_shards={num_shards}, got {index}."
-            )
-        return Dataset(order.Slice(self._framework, index, None, num_shards))
-
-    def concatenate(self, dataset: Any, name: str | None = None):
-        """Return a dataset of these elements, then those of `dataset`.
+        Args:
+            file_pattern: a pattern, or a list of patterns.
+            shuffle: False for sorted paths; otherwise a new order in each iteration.
+            seed: the seed of the order.
 
         Raises:
-            DTypeError: the datasets' elements differ in structure or dtype.
+            InvalidArgumentError: no file matches.
         """
-        stage = order.Concatenation(self._framework, _stage(dataset, "concatenate: dataset"))
-        if not stage.python:
-            dtype, other = (nest.map_structure(lambda s: s.dtype, p.spec()) for p in stage.parents)
-            if dtype != other:
-                raise DTypeError(
-                    f"concatenate: dataset: expected elements of dtype {dtype}, got {other}."
+        paths = matching(file_pattern)
+        if not paths:
+            raise InvalidArgumentError(
+                f"list_files: file_pattern: no file matches {file_pattern!r}."
+            )
+        dataset = Dataset.from_tensor_slices(np.array(paths, object))
+        if shuffle or shuffle is None:
+            return dataset.shuffle(len(paths), seed=seed)
+        return dataset
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True
+    ):
+        """Return a dataset of the next element of the dataset that `choice_dataset` names.
+
+        Args:
+            datasets: a list of Datasets of equal structure.
+            choice_dataset: a Dataset of ints, positions in `datasets`.
+            stop_on_empty_dataset: True to end when the chosen dataset has no more elements, False
+                to skip it.
+
+        >>> tens, ones = Dataset.range(10, 60, 10), Dataset.range(5)
+        >>> choice = Dataset.from_tensor_slices(np.array([0, 1, 1, 0]))
+        >>> [x.item() for x in Dataset.choose_from_datasets([tens, ones], choice)]
+        [10, 0, 1, 20]
+        """
+        stages = _stages(datasets, "choose_from_datasets")
+        choice = stage_of(choice_dataset, "choose_from_datasets: choice_dataset")
+        return Dataset(mixing.Choice(choice, stages, bool(stop_on_empty_dataset)))
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: Any = None,
+    ):  # fmt: skip
+        """Return a dataset of elements of datasets that are chosen at random.
+
+        Args:
+            datasets: a list of Datasets of equal structure.
+            weights: the probability of each dataset, up to a common factor; equal ones if None. A
+                Dataset gives other weights for each element.
+            seed: an int; drawn from the global generator if None.
+            stop_on_empty_dataset: True to end when the chosen dataset has no more elements, False
+                to choose again.
+            rerandomize_each_iteration: False for the same choices in each iteration.
+        """
+        name = "sample_from_datasets"
+        stages = _stages(datasets, name)
+        if weights is None:
+            weights = np.ones(len(stages))
+        if isinstance(weights, Dataset):
+            weights = weights._framework
+        else:
+            weights = np.asarray(array_in(weights, f"{name}: weights"), np.float64)
+            if weights.shape != (len(stages),) or (weights < 0).any() or not weights.any():
+                raise InvalidArgumentError(
+                    f"{name}: weights: expected {len(stages)} numbers, at least 0 and not all 0, "
+                    f"got {weights!r}."
                 )
-        return Dataset(stage)
-
-    def enumerate(self, start: TensorLike = 0, name: str | None = None):
-        """Return a dataset of pairs (int64 counter, element)."""
-        start, stage = operator.index(start), self._framework
-        if stage.indexed:  # a range is indexed, too, so zipping with one keeps the fast path
-            return Dataset.zip(Dataset.range(start, start + stage.length()), self)
-        return Dataset.zip(Dataset.counter(start), self)
-
-    def cache(self, filename: Any = "", name: str | None = None):
-        """Return a dataset that keeps the elements of its first complete iteration in memory."""
-        if filename:
-            raise InvalidArgumentError(
-                "cache: filename must be empty, because elements are kept in memory only, got "
-                f"{filename!r}."
-            )
-        return Dataset(order.Cache(self._framework))
-
-    def prefetch(self, buffer_size: Any, name: str | None = None):
-        """Return a dataset whose elements a background thread computes ahead.
-
-        It has an effect only if user code (`map`, a generator, ...) computes elements: a batch of
-        arrays takes less time than passing it between threads. If a mapped function draws from
-        the global random generator, the order of draws in the program depends on timing; use a
-        separate seed or generator in that function.
-
-        Args:
-            buffer_size: the number of elements computed ahead; AUTOTUNE means 2, 0 none.
-        """
-        size = _at_least(AUTOTUNE, "prefetch", "buffer_size", buffer_size)
-        return Dataset(order.Prefetch(self._framework, 2 if size == AUTOTUNE else size))
-
-    # ---- functions of elements ----
-
-    def map(
-        self, map_func: Any, num_parallel_calls: Any = None, deterministic: Any = None,
-        synchronous: Any = None, use_unbounded_threadpool: bool = False, name: str | None = None,
-    ):  # fmt: skip
-        """Return a dataset of `map_func(element)`: a tensor, or a tuple or dict of tensors."""
-        return Dataset(transform.Map(self._framework, map_func))
-
-    def filter(self, predicate: Any, name: str | None = None):
-        """Return a dataset of the elements for which `predicate` returns True (a bool tensor)."""
-        return Dataset(transform.Filter(self._framework, predicate))
-
-    def take_while(self, predicate: Any, name: str | None = None):
-        """Return a dataset of the elements before the first for which `predicate` is False."""
-        return Dataset(transform.Filter(self._framework, predicate, ends=True))
-
-    def flat_map(self, map_func: Any, name: str | None = None):
-        """Return a dataset of the elements of all datasets `map_func(element)`, concatenated."""
-        return Dataset(transform.FlatMap(self._framework, map_func))
-
-    def apply(self, transformation_func: Any):
-        """Return `transformation_func(self)`, which must be a Dataset."""
-        result = transformation_func(self)
-        _stage(result, "apply: the result of transformation_func")
-        return result
-
-    def reduce(self, initial_state: Any, reduce_func: Any, name: str | None = None):
-        """Return the final state after `state = reduce_func(state, element)` for each element.
-
-        >>> Dataset.range(5).reduce(np.int64(0), lambda total, x: total + x).item()
-        10
-        """
-        state = as_element(initial_state, "initial_state")
-        for element in self:
-            state = as_element(reduce_func(state, element), "reduce_func's result")
-        return state
-
-    # ---- batches ----
-
-    def batch(
-        self, batch_size: Any, drop_remainder: bool = False, num_parallel_calls: Any = None,
-        deterministic: Any = None, name: str | None = None,
-    ):  # fmt: skip
-        """Return a dataset of batches: `batch_size` elements stacked along a new first axis.
-
-        Args:
-            batch_size: an int.
-            drop_remainder: True to drop a smaller last batch.
-
-        Raises:
-            ShapeError: elements of one batch have different shapes or dtypes.
-        """
-        size = _at_least(1, "batch", "batch_size", batch_size)
-        return Dataset(transform.Batch(self._framework, size, bool(drop_remainder)))
-
-    def padded_batch(
-        self, batch_size: Any, padded_shapes: Any = None, padding_values: Any = None,
-        drop_remainder: bool = False, name: str | None = None,
-    ):  # fmt: skip
-        """Return a dataset of batches of elements padded at their ends to a common shape.
-
-        Args:
-            batch_size: an int.
-            padded_shapes: a nest of shapes in the structure of an element; None or -1 in a shape,
-                and None for a shape, mean the largest size of the batch.
-            padding_values: one value, or a nest of values like an element; zeros if None.
-            drop_remainder: True to drop a smaller last batch.
-        """
-        size = _at_least(1, "padded_batch", "batch_size", batch_size)
-        return Dataset(
-            transform.PaddedBatch(
-                self._framework, size, padded_shapes, padding_values, bool(drop_remainder)
-            )
-        )
-
-    def unbatch(self, name: str | None = None):
-        """Return a dataset of the rows of each element."""
-        return Dataset(transform.Unbatch(self._framework))
-
-    def window(
-        self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False,
-        name: str | None = None,
-    ):  # fmt: skip
-        """Return a dataset of windows: datasets of `size` elements, in an element's structure.
-
-        Args:
-            size: an int.
-            shift: the distance between the starts of two windows; `size` if None.
-            stride: the distance between two elements of a window.
-            drop_remainder: True to drop windows of fewer elements.
-
-        >>> windows = Dataset.range(5).window(3, shift=1, drop_remainder=True)
-        >>> [w.tolist() for w in windows.flat_map(lambda window: window.batch(3))]
-        [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
-        """
-        size = _at_least(1, "window", "size", size)
-        shift = size if shift is None else _at_least(1, "window", "shift", shift)
-        stride = _at_least(1, "window", "stride", stride)
-        how = size, shift, stride, bool(drop_remainder)
-        return Dataset(transform.Window(self._framework, *how, Dataset))
+        seed = random.make_seed() if seed is None else integer(name, "seed", seed)
+        again = rerandomize_each_iteration is None or bool(rerandomize_each_iteration)
+        choice = mixing.SampledNumbers(weights, seed, again)
+        return Dataset(mixing.Choice(choice, stages, bool(stop_on_empty_dataset)))
 
     # ---- properties and iteration ----
 
     @property
     def element_spec(self):
-        """The nest of TensorSpecs of the elements; runs mapped functions on the first element."""
+        """The nest of TensorSpecs of the elements.
+
+        It calls mapped functions with KerasTensors; those that need values, with the first element.
+        """
         return self._framework.spec()
 
     def cardinality(self):
@@ -341,11 +251,11 @@ class Dataset:
         return True
 
     def __iter__(self):
-        return self._framework.iterate()
+        return Iterator(self._framework)
 
     def as_numpy_iterator(self):
         """Return an iterator over the elements with copied NumPy arrays instead of tensors."""
-        return (nest.map_structure(lambda t: t.numpy(), element) for element in self)
+        return NumpyIterator(self)
 
     def get_single_element(self, name: str | None = None):
         """Return the only element; raise InvalidArgumentError if there are none or several."""
@@ -370,7 +280,11 @@ class Dataset:
         return html.table(title, ("part", "shape", "dtype"), rows)
 
 
-# ---- arguments -----------------------------------------------------------------------------------
+def _stages(datasets, name):
+    stages = [stage_of(each, f"{name}: datasets[{i}]") for i, each in enumerate(datasets)]
+    if not stages:
+        raise InvalidArgumentError(f"{name}: datasets: expected at least one Dataset, got none.")
+    return stages
 
 
 def _count(length):
@@ -378,24 +292,8 @@ def _count(length):
     return {-1: "infinitely many", -2: "an unknown number of"}.get(length, f"{length:,}")
 
 
-def _stage(dataset, name):
-    if not isinstance(dataset, Dataset):
-        raise DTypeError(f"{name} must be a Dataset, got {type(dataset).__name__}.")
-    return dataset._framework
-
-
-def _integer(method, name, value):
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise DTypeError(f"{method}: {name} must be an int, got {value!r}.") from None
-
-
-def _at_least(least, method, name, value):
-    value = _integer(method, name, value)
-    if value < least:
-        raise InvalidArgumentError(f"{method}: {name} must be at least {least}, got {value}.")
-    return value
+def _number(value):
+    return value.item() if hasattr(value, "item") else value
 
 
 def _signature(output_types, output_shapes):

@@ -1,12 +1,13 @@
 """Stages that select, order, repeat, keep or combine elements, without changing them."""
 
+import functools
 from itertools import chain, count, islice
 
 from framework.core import nest
-from framework.core.tensor_spec import TensorSpec
-from framework.data.prefetch import ahead
+from framework.core.random import drawing_at, place_key
+from framework.data.prefetch import Ahead
 from framework.data.row_gathering import Rows, shuffled, shuffled_order
-from framework.data.stage import INFINITE, UNKNOWN, IndexStage, Stage
+from framework.data.stage import INFINITE, UNKNOWN, IndexStage, Stage, common_spec
 from framework.data.structure import packer
 
 
@@ -29,6 +30,15 @@ class Slice(IndexStage):
 
     def elements(self):
         return islice(self.parent.iterate(), *self.bounds)
+
+    def after(self, count):
+        if self.indexed:
+            return super().after(count)
+        start, stop, step = self.bounds
+        begin = start + count * step
+        return islice(
+            self.parent.after(begin), 0, None if stop is None else max(stop - begin, 0), step
+        )
 
 
 class Shuffle(IndexStage):
@@ -110,16 +120,29 @@ class Cache(IndexStage):
 
 
 class Prefetch(IndexStage):
-    """The elements, computed ahead by a thread if the user's Python code computes them."""
+    """The elements, computed ahead by a thread if the user's Python code computes them.
 
-    def __init__(self, parent, size):
+    What this code draws depends on the seed and the number of the iteration, not on the thread.
+    """
+
+    def __init__(self, parent, size, seed=None):
         super().__init__(parent)
         self.size = size
+        if self.python and self.size:
+            self.seed, self.epoch = seed, 0
 
     def elements(self):
-        if self.python and self.size:
-            return ahead(self.parent.iterate, self.size)
-        return self.parent.iterate()
+        return self._ahead(self.parent.iterate)
+
+    def after(self, count):
+        return super().after(count) if self.indexed else self._ahead(self.parent.after, count)
+
+    def _ahead(self, make, *args):
+        if self.epoch is None:
+            return make(*args)
+        within = drawing_at(place_key(self.seed, self.epoch), sum(args))
+        self.epoch += 1
+        return Ahead(functools.partial(make, *args), self.size, within)
 
     def passes(self):
         return self.parent.passes()
@@ -155,6 +178,11 @@ class Zip(Stage):
     def elements(self):
         return map(self._together, zip(*(parent.iterate() for parent in self.parents)))
 
+    def after(self, count):
+        if self.indexed:
+            return super().after(count)
+        return map(self._together, zip(*(parent.after(count) for parent in self.parents)))
+
     def _together(self, parts):
         return self.pack(parts)
 
@@ -170,14 +198,32 @@ class Concatenation(Stage):
         return sum(lengths)
 
     def spec(self):
-        return nest.map_structure(_common, *(parent.spec() for parent in self.parents))
+        return nest.map_structure(common_spec, *(parent.spec() for parent in self.parents))
 
     def elements(self):
         return chain.from_iterable(parent.iterate() for parent in self.parents)
 
+    def after(self, count):
+        first, *others = self.parents
+        length = first.length()
+        if 0 <= length <= count and len(others) == 1:
+            return others[0].after(count - length)
+        return (
+            chain(first.after(count), *(parent.iterate() for parent in others))
+            if length == INFINITE or count < length
+            else super().after(count)
+        )
 
-def _common(a, b):
-    """Return the most specific TensorSpec that both specs fit."""
-    if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
-        return TensorSpec(None, a.dtype)
-    return TensorSpec([m if m == n else None for m, n in zip(a.shape, b.shape)], a.dtype)
+
+class WithOptions(IndexStage):
+    """The elements, with options."""
+
+    def __init__(self, parent, options):
+        super().__init__(parent)
+        self.options = options
+
+    def after(self, count):
+        return self.parent.after(count)
+
+    def passes(self):
+        return self.parent.passes()

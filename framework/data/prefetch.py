@@ -1,46 +1,90 @@
-"""ahead: iteration in a background thread that computes elements in advance."""
+"""Ahead: an iterator whose elements a background thread computes in advance."""
 
 import queue
 import threading
+from contextlib import nullcontext
 
 
-class _End:
-    """The last item in the queue: the error that ended the producer, or None."""
+class _Raised:
+    """An item in the queue: an error of the producer; None at the end."""
 
     def __init__(self, error):
         self.error = error
 
 
-def ahead(make_iterator, size):
-    """Yield the iterator's elements; a background thread computes up to `size` of them ahead.
+class Ahead:
+    """The iterator's elements; a background thread computes up to `size` of them ahead.
 
-    The thread starts with the first `next()` and ends with the iterator, with its error, or soon
-    after this generator is closed or dropped. The iterator's error is raised at its position.
+    The thread starts with the first `next()` and ends with the iterator, or soon after this object
+    is closed or dropped. An error is raised at its position, and the iterator goes on.
+
+    Args:
+        make_iterator: a function that returns the iterator.
+        size: an int.
+        within: a context manager that the thread enters.
     """
-    ready = queue.Queue(maxsize=size)
-    stop = threading.Event()
-    threading.Thread(
-        target=_produce, args=(make_iterator, ready, stop), daemon=True, name="framework-prefetch"
-    ).start()
-    try:
-        while type(item := ready.get()) is not _End:
-            yield item
-            del item  # free the item before waiting for the next one
-        if item.error is not None:
+
+    def __init__(self, make_iterator, size, within=None):
+        self._make, self._ready, self._stop = make_iterator, queue.Queue(size), threading.Event()
+        self._within = within or nullcontext()
+        self._started = self._ended = False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._ended:
+            raise StopIteration
+        if not self._started:
+            self._started = True
+            threading.Thread(
+                target=_produce, daemon=True, name="framework-prefetch",
+                args=(self._within, self._make, self._ready, self._stop),
+            ).start()  # fmt: skip
+        item = self._ready.get()
+        if type(item) is not _Raised:
+            return item
+        if item.error is None:
+            self._ended = True
+            raise StopIteration
+        try:
             raise item.error
-    finally:
-        stop.set()
-        while not ready.empty():  # unblocks a producer that waits in `put`, which then sees `stop`
-            ready.get_nowait()
+        finally:
+            del item  # the error's traceback would keep this object, and so the thread, alive
+
+    def close(self):
+        """End the thread."""
+        self._ended = True
+        self._stop.set()
+        while not self._ready.empty():  # unblocks a producer that waits in `put`, which then ends
+            self._ready.get_nowait()
+
+    __del__ = close
 
 
-def _produce(make_iterator, ready, stop):
-    error = None
+def _produce(within, make_iterator, ready, stop):
+    with within:
+        _put_all(make_iterator, ready, stop)
+    if not stop.is_set():
+        ready.put(_Raised(None))
+
+
+def _put_all(make_iterator, ready, stop):
     try:
-        for item in make_iterator():
-            ready.put(item)
-            if stop.is_set():
-                return
-    except BaseException as caught:  # the consumer raises it
-        error = caught
-    ready.put(_End(error))
+        iterator = make_iterator()
+    except BaseException as error:
+        ready.put(_Raised(error))
+        iterator = iter(())
+    while not stop.is_set() and _put_next(iterator, ready):
+        pass
+
+
+def _put_next(iterator, ready):
+    """Put the next element or its error into the queue; return whether there was one."""
+    try:
+        ready.put(next(iterator))
+    except StopIteration:
+        return False
+    except BaseException as error:  # the consumer raises it
+        ready.put(_Raised(error))
+    return True

@@ -1,10 +1,14 @@
 """Stage: the base class of a pipeline's stages, and the source stages.
 
 An `indexed` stage selects rows of arrays by number (`row_gathering.py`) and has `rows()` for one
-iteration. Other stages have `elements()`, one by one.
+iteration. Other stages have `elements()`, one by one. `after(n)` begins an iteration in its middle,
+for positions that were saved (`iterator.py`). An iterator goes on after an error of the user's
+function, so that `ignore_errors` can skip it: `resuming` makes such iterators, generators do not.
 """
 
-from itertools import count
+from collections import deque
+from itertools import count as numbered
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -25,6 +29,7 @@ class Stage:
     indexed = False
     calls_python = False  # whether this stage runs the user's Python code
     epoch = None  # the number of iterations begun, if their order depends on it
+    seed = None  # what their order depends on as well
     parent: Any = None  # the first of `parents`; None for a source
 
     def __init__(self, *parents):
@@ -44,6 +49,12 @@ class Stage:
     def iterate(self):
         """Return an iterator over the elements."""
         return iter(self.rows()) if self.indexed else self.elements()
+
+    def after(self, count):
+        """Return an iterator over a new iteration's elements after the first `count`."""
+        if self.indexed:
+            return iter(self.rows().select(slice(count, None)))
+        return dropped(self.iterate(), count)
 
     def rows(self):
         """Return the Rows of one iteration; only if `indexed`."""
@@ -66,6 +77,29 @@ class IndexStage(Stage):
         self.indexed = parent.indexed
 
 
+class _End:
+    """What `step` of `resuming` returns at the end; equal to nothing else."""
+
+    def __eq__(self, other):  # `iter` compares each element, and tensors compare by value
+        return self is other
+
+    __hash__ = object.__hash__
+
+
+END = _End()
+
+
+def resuming(step):
+    """Return an iterator over the results of `step()` up to END, which goes on after an error."""
+    return iter(step, END)
+
+
+def dropped(iterator, count):
+    """Return an iterator without its first `count` elements."""
+    deque(islice(iterator, count), maxlen=0)
+    return iterator
+
+
 def walk(stage):
     """Yield the stage and all stages before it."""
     yield stage
@@ -75,19 +109,34 @@ def walk(stage):
 
 def first(stage, what):
     """Return the first element without advancing the epoch of any shuffle."""
+    return firsts(stage, 1, what)[0]
+
+
+def firsts(stage, count, what):
+    """Return at most `count` first elements, at least one, without advancing any epoch."""
     epochs = [(s, s.epoch) for s in walk(stage) if s.epoch is not None]
     try:
-        for element in stage.iterate():
-            return element
+        found = list(islice(stage.iterate(), count))
     finally:
         for shuffle, epoch in epochs:
             shuffle.epoch = epoch
-    raise InvalidArgumentError(f"{what} needs a first element, but the dataset is empty.")
+    if not found:
+        raise InvalidArgumentError(f"{what} needs a first element, but the dataset is empty.")
+    return found
 
 
 def map_spec(shape_of, spec):
     """Return the nest of specs with the shapes `shape_of(spec)`."""
     return nest.map_structure(lambda s: TensorSpec(shape_of(s), s.dtype), spec)
+
+
+def common_spec(a, b):
+    """Return the most specific TensorSpec that both specs fit."""
+    if not isinstance(a, TensorSpec) or not isinstance(b, TensorSpec):
+        return a
+    if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
+        return TensorSpec(None, a.dtype)
+    return TensorSpec([m if m == n else None for m, n in zip(a.shape, b.shape)], a.dtype)
 
 
 class Slices(Stage):
@@ -124,7 +173,11 @@ class Counter(Stage):
         return TensorSpec((), self.dtype)
 
     def elements(self):
-        return (Tensor(np.array(i, self.dtype.np)) for i in count(self.start, self.step))
+        return self.after(0)
+
+    def after(self, count):
+        numbers = numbered(self.start + count * self.step, self.step)
+        return (Tensor(np.array(i, self.dtype.np)) for i in numbers)
 
 
 class Listed(Stage):

@@ -1,18 +1,19 @@
-"""Stages that compute new elements: the user's functions, batches, windows."""
+"""Stages that call the user's functions for each element, and skip their errors."""
 
-from collections import deque
-from itertools import islice
-
-import numpy as np
+import functools
+import warnings
+from itertools import count
 
 from framework.core import nest
-from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.errors import FrameworkError, InvalidArgumentError
+from framework.core.random import drawing_at, place_key
+from framework.core.symbolic import KerasTensor, calling
 from framework.core.tensor import Tensor
-from framework.data.row_gathering import Rows, batches
-from framework.data.stage import UNKNOWN, Listed, Stage, first, map_spec
-from framework.data.structure import DatasetSpec, as_element, like, names, packer, spec_of
-
-# ---- the user's functions ------------------------------------------------------------------------
+from framework.core.tensor_spec import TensorSpec
+from framework.data.parallel import Parallel
+from framework.data.prefetch import Ahead
+from framework.data.stage import END, INFINITE, UNKNOWN, Stage, common_spec, firsts, resuming, walk
+from framework.data.structure import as_element, map_named, spec_of
 
 
 def call(function, element):
@@ -20,34 +21,136 @@ def call(function, element):
     return function(*element) if type(element) is tuple else function(element)
 
 
-class Map(Stage):
-    """`function(element)` for each element."""
+def noted(error, stage, what, number):
+    """Add to an error which element of which stage it happened at."""
+    stages = [type(s).__name__ for s in walk(stage)]
+    note = (
+        f"This happened in {what} at element {number} (the first is 0) of stage {len(stages)} of "
+        f"the dataset: {' -> '.join(reversed(stages))}."
+    )
+    if hasattr(error, "add_note"):  # Python 3.11
+        error.add_note(note)
+    elif isinstance(error, FrameworkError):
+        error.args = (f"{error.message} {note}", *error.args[1:])
 
-    calls_python = True
 
-    def __init__(self, parent, function):
-        super().__init__(parent)
-        self.function = function
+def run(stage, what, function, element, number):
+    """Return `function(element)`; an error says which element of which stage it was."""
+    try:
+        return call(function, element)
+    except StopIteration as error:  # would end the iteration without a word
+        failure = RuntimeError(f"{what} raised StopIteration.")
+        noted(failure, stage, what, number)
+        raise failure from error
+    except Exception as error:
+        noted(error, stage, what, number)
+        raise
 
-    def spec(self):
-        element = first(self.parent, "element_spec of a mapped dataset")
-        spec = spec_of(as_element(call(self.function, element), "map_func's result"))
-        return _with_unknown_batch_size(spec, element, self.parent.spec())
 
-    def elements(self):
-        function = self.function
-        for element in self.parent.iterate():
-            yield as_element(call(function, element), "map_func's result")
+# ---- specs of results ----------------------------------------------------------------------------
+
+
+def result_spec(function, parent, what):
+    """Return the spec of `function`'s results: from a symbolic call, or from the first elements.
+
+    A function that needs values runs on the first two elements; sizes that differ are unknown.
+    """
+    spec = symbolic_result(function, parent.spec())
+    if spec is not None:
+        return spec
+    found = [
+        (element, spec_of(as_element(call(function, element), f"{what}'s result")))
+        for element in firsts(parent, 2, "element_spec of a mapped dataset")
+    ]
+    element, spec = found[0]
+    for _, other in found[1:]:
+        spec = nest.map_structure(common_spec, spec, other)
+    return _with_unknown_batch_size(spec, element, parent.spec())
+
+
+def symbolic_result(function, spec):
+    """Return the spec of `function`'s results for arguments of `spec`; None if it needs values."""
+    try:
+        with calling("map"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            element = map_named(_symbol, spec, "")
+            return map_named(_spec_of_symbol, _as_tuple(call(function, element)), "")
+    except Exception:  # any code may fail without values
+        return None
+
+
+def _as_tuple(value):
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _symbol(spec, _):
+    if not isinstance(spec, TensorSpec) or spec.shape is None:
+        raise InvalidArgumentError("element_spec: a dataset in an element has no symbol.")
+    return KerasTensor(tuple(spec.shape), spec.dtype)
+
+
+def _spec_of_symbol(value, _):
+    # a constant may come from `==`, which compares KerasTensors by identity
+    if not isinstance(value, KerasTensor):
+        raise InvalidArgumentError("element_spec: a result has a value.")
+    return TensorSpec(value.shape, value.dtype)
 
 
 def _with_unknown_batch_size(spec, argument, argument_spec):
     """Return `spec` with first sizes None where they equal the argument's unknown batch size."""
     pairs = zip(nest.flatten(argument), nest.flatten(argument_spec))
     sizes = {t.shape[0] for t, s in pairs if getattr(s, "shape", None) and s.shape[0] is None}
-    return nest.map_structure(
-        lambda s: map_spec(lambda s: (None, *s.shape[1:]), s)
-        if getattr(s, "shape", None) and s.shape[0] in sizes else s, spec
-    )  # fmt: skip
+
+    def opened(spec, _):
+        if not getattr(spec, "shape", None) or spec.shape[0] not in sizes:
+            return spec
+        return TensorSpec((None, *spec.shape[1:]), spec.dtype)
+
+    return map_named(opened, spec, "")
+
+
+# ---- map, filter, scan ---------------------------------------------------------------------------
+
+
+class Map(Stage):
+    """`function(element)` for each element, with `workers` on several threads.
+
+    On threads, what the function draws depends on the number of the element and of the iteration.
+    """
+
+    calls_python = True
+    what = "map_func"
+
+    def __init__(self, parent, function, workers=None, in_order=True, seed=None):
+        super().__init__(parent)
+        self.function, self.workers, self.in_order = function, workers, in_order
+        if workers is not None:
+            self.seed, self.epoch = seed, 0
+
+    def spec(self):
+        return result_spec(self.function, self.parent, self.what)
+
+    def elements(self):
+        return self._mapped(self.parent.iterate(), 0)
+
+    def after(self, count):
+        return self._mapped(self.parent.after(count), count)
+
+    def _mapped(self, source, start):
+        if self.workers is None:
+            return map(self._result, source, count(start))
+        key = place_key(self.seed, self.epoch)
+        self.epoch += 1
+
+        def drawn(element, number):
+            with drawing_at(key, number):
+                return self._result(element, number)
+
+        return Parallel(drawn, source, count(start), self.workers, self.in_order)
+
+    def _result(self, element, number):
+        value = run(self, self.what, self.function, element, number)
+        return as_element(value, f"{self.what}'s result")
 
 
 class Filter(Stage):
@@ -63,11 +166,19 @@ class Filter(Stage):
         return 0 if self.parent.length() == 0 else UNKNOWN
 
     def elements(self):
-        for element in self.parent.iterate():
-            if _truth(call(self.predicate, element)):
-                yield element
-            elif self.ends:
-                return
+        source, numbers, ended = self.parent.iterate(), count(), False
+
+        def step():
+            nonlocal ended
+            for element in source if not ended else ():
+                if _truth(run(self, "predicate", self.predicate, element, next(numbers))):
+                    return element
+                if self.ends:
+                    ended = True
+                    break
+            return END
+
+        return resuming(step)
 
 
 def _truth(value):
@@ -77,201 +188,162 @@ def _truth(value):
     return bool(result)
 
 
-class FlatMap(Stage):
-    """The elements of the datasets `function(element)`."""
+class Scan(Stage):
+    """The outputs of `state, output = function(state, element)`."""
 
     calls_python = True
 
-    def __init__(self, parent, function):
+    def __init__(self, parent, state, function):
         super().__init__(parent)
-        self.function = function
+        self.state, self.function = state, function
+
+    def spec(self):
+        element = firsts(self.parent, 1, "element_spec of a scanned dataset")[0]
+        return spec_of(self._results(self.state, element, 0)[1])
+
+    def elements(self):
+        state, numbers = self.state, count()
+        source = self.parent.iterate()
+
+        def step():
+            nonlocal state
+            for element in source:
+                state, output = self._results(state, element, next(numbers))
+                return output
+            return END
+
+        return resuming(step)
+
+    def _results(self, state, element, number):
+        pair = run(self, "scan_func", self.function, (state, element), number)
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise InvalidArgumentError(
+                f"scan: scan_func must return (state, output), got {type(pair).__name__}."
+            )
+        new, output = (as_element(part, "scan_func's result") for part in pair)
+        before, after = (nest.flatten(spec_of(part)) for part in (self.state, new))
+        if [s.dtype for s in before] != [s.dtype for s in after]:
+            raise InvalidArgumentError(
+                f"scan: scan_func must return a state like initial_state, {before}, got {after}."
+            )
+        return new, output
+
+
+class Distinct(Stage):
+    """The elements without those that came before in the iteration."""
 
     def length(self):
         return 0 if self.parent.length() == 0 else UNKNOWN
 
-    def spec(self):
-        return self._dataset(first(self.parent, "element_spec of a mapped dataset")).element_spec
-
     def elements(self):
+        seen = set()
         for element in self.parent.iterate():
-            yield from self._dataset(element)
-
-    def _dataset(self, element):
-        dataset = call(self.function, element)
-        if not hasattr(dataset, "element_spec"):
-            raise InvalidArgumentError(
-                f"flat_map: map_func must return a Dataset, got {type(dataset).__name__}. Use map "
-                "for functions that return tensors."
-            )
-        return dataset
-
-
-# ---- batches -------------------------------------------------------------------------------------
+            array = getattr(element, "array", None)
+            if array is None:
+                raise InvalidArgumentError(
+                    f"unique: expected elements of one tensor, got {type(element).__name__}."
+                )
+            value = repr(array.tolist()) if array.dtype.kind == "O" else array.tobytes()
+            if (array.shape, value) not in seen:
+                seen.add((array.shape, value))
+                yield element
 
 
-class Batch(Stage):
-    """Batches of `size` elements, stacked."""
+class IgnoreErrors(Stage):
+    """The elements that are computed without an error."""
 
-    def __init__(self, parent, size, drop_remainder):
+    def __init__(self, parent, warn):
         super().__init__(parent)
-        self.size, self.drop_remainder = size, drop_remainder
+        self.warn = warn
 
     def length(self):
-        n = self.parent.length()
-        return n if n < 0 else n // self.size if self.drop_remainder else -(-n // self.size)
-
-    def spec(self):
-        size = self.size if self.drop_remainder else None
-        return map_spec(lambda s: None if s.shape is None else (size, *s.shape), self.parent.spec())
+        return 0 if self.parent.length() == 0 else UNKNOWN
 
     def elements(self):
-        passes = self.parent.passes()
-        if passes is None:
-            return self._stacked()
-        return batches(passes, self.size, self.drop_remainder)
-
-    def _stacked(self):
         source = self.parent.iterate()
-        while group := list(islice(source, self.size)):
-            if len(group) == self.size or not self.drop_remainder:
-                yield self.stack(group)
-
-    def stack(self, group):
-        """Return the elements of `group` stacked into one."""
-        columns = zip(*map(nest.flatten, group))
-        return packer(group[0])([Tensor(_stack(_arrays(column))) for column in columns])
-
-
-def _arrays(tensors):
-    if not all(type(t) is Tensor for t in tensors):
-        raise InvalidArgumentError(
-            "batch: expected elements of tensors, got elements with datasets (as from window). Use "
-            "flat_map first."
-        )
-    return [t.array for t in tensors]
+        while True:
+            try:
+                element = next(source)
+            except StopIteration:
+                return
+            except Exception as error:
+                if self.warn:
+                    warnings.warn(f"ignore_errors: {error}", stacklevel=2)
+                continue
+            yield element
+            del element
 
 
-def _stack(arrays):
-    try:
-        return np.stack(arrays, dtype=arrays[0].dtype, casting="no")
-    except (TypeError, ValueError):
-        differing = dict.fromkeys(f"{a.dtype}{list(a.shape)}" for a in arrays)
-        raise ShapeError(
-            f"batch: expected elements of equal shape and dtype, got {', '.join(differing)}. Use "
-            "padded_batch, or convert the elements by map first."
-        ) from None
+# ---- datasets of elements ------------------------------------------------------------------------
 
 
-class PaddedBatch(Batch):
-    """Elements of different sizes, each padded at its ends to a common shape, and stacked.
+class Interleave(Stage):
+    """The elements of the datasets `function(element)`.
 
-    `shapes` and `values` are nests like an element. None in `shapes` is the largest size in the
-    batch; None in `values` is 0.
+    `cycle` datasets are open at a time, and `block` elements of one come before those of the next.
+    With `ahead`, a thread for each open dataset computes its elements in advance; what they draw
+    depends on the number of the element and of the iteration.
     """
 
-    def __init__(self, parent, size, shapes, values, drop_remainder):
-        super().__init__(parent, size, drop_remainder)
-        self.shapes, self.values = shapes, values
+    calls_python = True
 
-    def spec(self):
-        specs = nest.flatten(spec := super().spec())
-        shapes = like(spec, self.shapes)
-        padded = [map_spec(lambda s, w=w: _open(s.shape, w), s) for s, w in zip(specs, shapes)]
-        return packer(spec)(padded)
-
-    def elements(self):
-        return self._stacked()
-
-    def stack(self, group):
-        columns = map(_arrays, zip(*map(nest.flatten, group)))
-        shapes, values = like(group[0], self.shapes), like(group[0], self.values)
-        padded = [_padded(*parts) for parts in zip(columns, shapes, values)]
-        return packer(group[0])([Tensor(array) for array in padded])
-
-
-def _open(shape, wanted):
-    """Return a batch's shape with the sizes of `wanted`; None for a size that varies by batch."""
-    wanted = [None] * (len(shape) - 1) if wanted is None else wanted
-    return (shape[0], *(None if n in (None, -1) else n for n in wanted))
-
-
-def _padded(arrays, shape, value):
-    ranks = {a.ndim for a in arrays}
-    if len(ranks) > 1:
-        raise ShapeError(
-            f"padded_batch: expected elements of equal rank, got ranks {sorted(ranks)}."
-        )
-    longest = [max(sizes) for sizes in zip(*(a.shape for a in arrays))]
-    if shape is not None:
-        wanted = [m if n in (None, -1) else int(n) for m, n in zip(longest, shape)]
-        if len(shape) != len(longest) or any(m > n for m, n in zip(longest, wanted)):
-            raise ShapeError(
-                f"padded_batch: expected elements within padded_shapes {tuple(shape)}, got shape "
-                f"{tuple(longest)}."
-            )
-        longest = wanted
-    if value is None:
-        value = b"" if arrays[0].dtype.kind == "O" else 0
-    out = np.full((len(arrays), *longest), value, arrays[0].dtype)
-    for i, array in enumerate(arrays):
-        out[(i, *map(slice, array.shape))] = array
-    return out
-
-
-class Unbatch(Stage):
-    """The rows of each element."""
-
-    def length(self):
-        n = self.parent.length()
-        if n == 0 or self.python:
-            return 0 if n == 0 else UNKNOWN
-        sizes = {s.shape[0] for s in nest.flatten(self.parent.spec()) if s.shape}
-        return n * sizes.pop() if n > 0 and len(sizes) == 1 and None not in sizes else UNKNOWN
-
-    def spec(self):
-        return map_spec(lambda s: s.shape and s.shape[1:], self.parent.spec())
-
-    def elements(self):
-        for element in self.parent.iterate():
-            arrays = nest.map_structure(lambda t: t.array, element)
-            yield from Rows.of(arrays, names(arrays, "unbatch: element"))
-
-
-# ---- windows -------------------------------------------------------------------------------------
-
-
-class Window(Stage):
-    """Datasets of `size` elements: starts are `shift` apart, elements `stride` apart."""
-
-    def __init__(self, parent, size, shift, stride, drop_remainder, dataset):
+    def __init__(self, parent, function, cycle=1, block=1, ahead=False, seed=None, name="flat_map"):
         super().__init__(parent)
-        self.size, self.shift, self.stride = size, shift, stride
-        self.drop_remainder, self.dataset = drop_remainder, dataset
-        self.reach = (size - 1) * stride + 1
+        self.function, self.cycle, self.block, self.ahead = function, cycle, block, ahead
+        self.name = name
+        if ahead:
+            self.seed, self.epoch = seed, 0
 
     def length(self):
         n = self.parent.length()
-        if n < 0:
-            return n
-        if self.drop_remainder:
-            return max(0, (n - self.reach) // self.shift + 1)
-        return -(-n // self.shift)
+        return n if n in (0, INFINITE) else UNKNOWN
 
     def spec(self):
-        return nest.map_structure(DatasetSpec, self.parent.spec())
+        element = firsts(self.parent, 1, "element_spec of a mapped dataset")[0]
+        return self._dataset(element, 0).element_spec
 
     def elements(self):
-        source = self.parent.iterate()
-        held = list(islice(source, self.reach))
-        spec = self.parent.spec() if held else None
-        while held and (len(held) == self.reach or not self.drop_remainder):
-            yield self._datasets(held[:: self.stride], spec)
-            # skip the elements between two windows
-            deque(islice(source, max(0, self.shift - len(held))), maxlen=0)
-            held = held[self.shift :]
-            held += islice(source, self.reach - len(held))
+        parents, numbers, key = self.parent.iterate(), count(), None
+        if self.ahead:
+            key = place_key(self.seed, self.epoch)
+            self.epoch += 1
+        opened, turn, taken, more = [None] * self.cycle, 0, 0, True
 
-    def _datasets(self, window, spec):
-        columns = zip(*map(nest.flatten, window))
-        pairs = zip(columns, nest.flatten(spec))
-        return packer(spec)([self.dataset(Listed(column, s)) for column, s in pairs])
+        def step():
+            nonlocal turn, taken, more
+            while True:
+                if opened[turn] is None and more:
+                    opened[turn] = self._opened(parents, numbers, key)
+                    more = opened[turn] is not None
+                element = END if opened[turn] is None else next(opened[turn], END)
+                if element is END:
+                    opened[turn] = None
+                    if not more and opened.count(None) == self.cycle:
+                        return END
+                taken += 1
+                if element is END or taken == self.block:
+                    turn, taken = (turn + 1) % self.cycle, 0
+                if element is not END:
+                    return element
+
+        return resuming(step)
+
+    def _opened(self, parents, numbers, key):
+        """Return the iterator over the next element's dataset; None if there is no element."""
+        for element in parents:
+            number = next(numbers)
+            dataset = self._dataset(element, number)
+            if key is None:
+                return iter(dataset)
+            make, size = functools.partial(iter, dataset), max(2, self.block)
+            return Ahead(make, size, drawing_at(key, number))
+        return None
+
+    def _dataset(self, element, number):
+        dataset = run(self, f"{self.name}'s map_func", self.function, element, number)
+        if not hasattr(dataset, "element_spec"):
+            raise InvalidArgumentError(
+                f"{self.name}: map_func must return a Dataset, got {type(dataset).__name__}. Use "
+                "map for functions that return tensors."
+            )
+        return dataset

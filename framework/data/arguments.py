@@ -1,0 +1,47 @@
+"""Checks of the arguments of a dataset's methods, and the way from a stage to a Dataset."""
+
+import operator
+
+from framework.core.errors import DTypeError, InvalidArgumentError
+
+
+def made(stage):
+    """Return the Dataset of a stage."""
+    from framework.data.dataset import Dataset  # a method's module cannot import its class earlier
+
+    return Dataset(stage)
+
+
+def stage_of(dataset, name):
+    """Return the stage of a Dataset; an error begins with `name`."""
+    from framework.data.dataset import Dataset
+
+    if not isinstance(dataset, Dataset):
+        raise DTypeError(f"{name} must be a Dataset, got {type(dataset).__name__}.")
+    return dataset._framework
+
+
+def integer(method, name, value):
+    """Return an argument as an int."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise DTypeError(f"{method}: {name} must be an int, got {value!r}.") from None
+
+
+def at_least(least, method, name, value):
+    """Return an argument as an int that is at least `least`."""
+    value = integer(method, name, value)
+    if value < least:
+        raise InvalidArgumentError(f"{method}: {name} must be at least {least}, got {value}.")
+    return value
+
+
+def workers(method, num_parallel_calls):
+    """Return the number of threads: None for the consumer's own, AUTOTUNE for one per CPU."""
+    if num_parallel_calls is None:
+        return None
+    count = at_least(-1, method, "num_parallel_calls", num_parallel_calls)
+    if count == 0:
+        raise InvalidArgumentError(f"{method}: num_parallel_calls must be at least 1, got 0.")
+    return count

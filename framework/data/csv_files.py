@@ -1,0 +1,288 @@
+"""Datasets of CSV files: CsvDataset, and make_csv_dataset, which finds names and dtypes."""
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.errors import InvalidArgumentError
+from framework.core.tensor import Tensor
+from framework.core.tensor_spec import TensorSpec
+from framework.data.dataset import Dataset
+from framework.data.file_readers import Files, text
+from framework.data.records import compression, matching, opened
+from framework.data.structure import array_in
+
+_DTYPES = ("float32", "float64", "int32", "int64", "string")
+
+
+class CsvDataset(Dataset):
+    """A dataset of the rows of CSV files, tuples of one scalar tensor for each column.
+
+    Args:
+        filenames: a path, a list or tensor of paths, or a Dataset of them.
+        record_defaults: for each column a dtype (float32, float64, int32, int64 or string), or a
+            value for empty fields, which gives the dtype.
+        compression_type: "GZIP", "ZLIB", or None.
+        buffer_size: accepted, without effect.
+        header: True to skip the first line of each file.
+        field_delim: the character between fields.
+        use_quote_delim: False to read quotes as any other character.
+        na_value: what stands for an empty field besides "".
+        select_cols: the columns to read, increasing ints; `record_defaults` is of these.
+        exclude_cols: the columns not to read, instead of `select_cols`.
+
+    Raises:
+        InvalidArgumentError: a line has not as many fields as expected, or one that is no number.
+
+    Example:
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "two.csv")
+        >>> with open(path, "w") as file:
+        ...     _ = file.write("1,a\\n,b\\n")
+        >>> list(CsvDataset(path, [7, "string"]).as_numpy_iterator())
+        [(np.int32(1), b'a'), (np.int32(7), b'b')]
+    """
+
+    def __init__(
+        self, filenames: Any, record_defaults: Any, compression_type: Any = None,
+        buffer_size: Any = None, header: bool = False, field_delim: str = ",",
+        use_quote_delim: bool = True, na_value: str = "", select_cols: Any = None,
+        exclude_cols: Any = None,
+    ):  # fmt: skip
+        kind = compression("CsvDataset", compression_type)
+        if select_cols is not None and exclude_cols is not None:
+            raise InvalidArgumentError(
+                "CsvDataset: expected one of select_cols and exclude_cols, got both."
+            )
+        columns = [_column(value) for value in record_defaults]
+        rows = _Rows(
+            kind, bool(header), field_delim, use_quote_delim, na_value, columns,
+            None if select_cols is None else list(select_cols),
+            None if exclude_cols is None else set(exclude_cols),
+        )  # fmt: skip
+        spec = tuple(TensorSpec((), dtype) for dtype, _ in columns)
+        super().__init__(Files("CsvDataset", filenames, rows.read, spec))
+
+
+def _column(value):
+    """Return (dtype, default value or None) of an item of `record_defaults`."""
+    if isinstance(value, (dtypes.DType, np.dtype, type)) or str(value) in _DTYPES:
+        dtype, default = dtypes.as_dtype(value), None
+    else:
+        array = array_in(value, "CsvDataset: record_defaults")
+        dtype = dtypes.of_array(array)
+        default = array.reshape(-1)[0] if array.size else None
+    if dtype.name not in _DTYPES:
+        raise InvalidArgumentError(
+            f"CsvDataset: record_defaults: expected dtypes {', '.join(_DTYPES)}, got {dtype}."
+        )
+    return dtype, default
+
+
+class _Rows:
+    """Reads the rows of one file."""
+
+    def __init__(self, kind, header, delimiter, quotes, missing, columns, select, exclude):
+        self.kind, self.header, self.columns = kind, header, columns
+        self.missing, self.select, self.exclude = missing, select, exclude
+        quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+        self.how = {"delimiter": delimiter, "quoting": quoting, "strict": True}
+
+    def read(self, path):
+        for number, row in enumerate(read_rows(path, self.kind, self.how)):
+            if (number or not self.header) and row:
+                yield self._element(row, path, number)
+
+    def _element(self, row, path, number):
+        if self.select is not None:
+            if max(self.select) >= len(row):
+                raise InvalidArgumentError(
+                    f"CsvDataset: {path}: row {number}: expected a column {max(self.select)}, got "
+                    f"{len(row)} fields."
+                )
+            row = [row[i] for i in self.select]
+        elif self.exclude is not None:
+            row = [field for i, field in enumerate(row) if i not in self.exclude]
+        if len(row) != len(self.columns):
+            raise InvalidArgumentError(
+                f"CsvDataset: {path}: row {number}: expected {len(self.columns)} fields, got "
+                f"{len(row)}."
+            )
+        fields = zip(row, self.columns)
+        return tuple([self._value(f, c, path, number, i) for i, (f, c) in enumerate(fields)])
+
+    def _value(self, field, column, path, number, i):
+        dtype, default = column
+        if field in ("", self.missing):
+            if default is None:
+                raise InvalidArgumentError(
+                    f"CsvDataset: {path}: row {number}: field {i} is required but is empty. Pass a "
+                    "default value in record_defaults."
+                )
+            return text(default) if dtype.name == "string" else Tensor(np.array(default, dtype.np))
+        if dtype.name == "string":
+            return text(field.encode("utf-8", "surrogateescape"))
+        try:
+            value = int(field) if dtype.name.startswith("int") else float(field)
+            return Tensor(np.array(value, dtype.np))
+        except (ValueError, OverflowError):
+            raise InvalidArgumentError(
+                f"CsvDataset: {path}: row {number}: field {i} is not a valid {dtype.name}: "
+                f"{field!r}."
+            ) from None
+
+
+def read_rows(path, kind, how):
+    """Yield the rows of a CSV file as lists of strings.
+
+    Raises:
+        InvalidArgumentError: quotes in a line are wrong.
+    """
+    with opened(path, kind) as file:
+        lines = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
+        try:
+            yield from csv.reader(lines, **how)
+        except csv.Error as error:
+            raise InvalidArgumentError(f"{path}: {error}.") from None
+
+
+# ---- names and dtypes from the files -------------------------------------------------------------
+
+
+def make_csv_dataset(
+    file_pattern: Any, batch_size: Any, column_names: Any = None, column_defaults: Any = None,
+    label_name: Any = None, select_columns: Any = None, field_delim: str = ",",
+    use_quote_delim: bool = True, na_value: str = "", header: bool = True, num_epochs: Any = None,
+    shuffle: bool = True, shuffle_buffer_size: Any = 10000, shuffle_seed: Any = None,
+    prefetch_buffer_size: Any = None, num_parallel_reads: Any = None, sloppy: bool = False,
+    num_rows_for_inference: Any = 100, compression_type: Any = None, ignore_errors: bool = False,
+    encoding: str = "utf-8",
+) -> Dataset:  # fmt: skip
+    """Return a dataset of batches of CSV files: {column: tensor of shape (batch,)}.
+
+    Args:
+        file_pattern: a pattern such as "data/*.csv", or a list of patterns.
+        batch_size: the number of rows in a batch.
+        column_names: the names of all columns; from the first line of the first file if None.
+        column_defaults: a dtype or a default value for each column that is read; inferred if None:
+            the first of int32, int64, float32, float64 and string that all fields fit.
+        label_name: a column; elements are then pairs ({other column: tensor}, tensor).
+        select_columns: the names or numbers of the columns to read.
+        field_delim, use_quote_delim, na_value, compression_type: those of `CsvDataset`.
+        header: True if the first line of each file has the names.
+        num_epochs: how often to repeat the rows; without end if None, and then all batches are
+            full.
+        shuffle: False to keep the order of the rows.
+        shuffle_buffer_size, shuffle_seed: those of `Dataset.shuffle`.
+        prefetch_buffer_size: the number of batches computed ahead.
+        num_parallel_reads, sloppy: accepted: files are read one after the other.
+        num_rows_for_inference: the number of rows that dtypes are inferred from; all if None.
+        ignore_errors: True to leave out rows with errors.
+        encoding: must be "utf-8".
+
+    Raises:
+        InvalidArgumentError: no file matches, or an argument is unknown.
+    """
+    name = "make_csv_dataset"
+    paths = matching(file_pattern)
+    if not paths:
+        raise InvalidArgumentError(f"{name}: file_pattern: no file matches {file_pattern!r}.")
+    quoting = csv.QUOTE_MINIMAL if use_quote_delim else csv.QUOTE_NONE
+    how = {"delimiter": field_delim, "quoting": quoting, "strict": True}
+    kind = compression(name, compression_type)
+    names = _names(name, paths, kind, how, header, column_names)
+    select = _selected(name, names, select_columns)
+    if column_defaults is None:
+        column_defaults = _inferred(
+            paths, kind, how, header, na_value, select, num_rows_for_inference
+        )
+    if len(column_defaults) != len(select):
+        raise InvalidArgumentError(
+            f"{name}: column_defaults: expected {len(select)}, one for each column, got "
+            f"{len(column_defaults)}."
+        )
+    names = [names[i] for i in select]
+    if label_name is not None and label_name not in names:
+        raise InvalidArgumentError(
+            f"{name}: label_name: expected one of the columns {names}, got {label_name!r}."
+        )
+    rows = CsvDataset(
+        paths, column_defaults, compression_type, None, header, field_delim, use_quote_delim,
+        na_value, select,
+    )  # fmt: skip
+    if ignore_errors:
+        rows = rows.ignore_errors()
+    if shuffle:
+        rows = rows.shuffle(shuffle_buffer_size, shuffle_seed)
+    if num_epochs != 1:
+        rows = rows.repeat(num_epochs)
+    batches = rows.batch(batch_size, drop_remainder=num_epochs is None)
+
+    def named(*columns):
+        features = dict(zip(names, columns))
+        return features if label_name is None else (features, features.pop(label_name))
+
+    return batches.map(named).prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+def _names(name, paths, kind, how, header, given):
+    if given is None and not header:
+        raise InvalidArgumentError(f"{name}: column_names: expected names, because header=False.")
+    names = list(given) if given is not None else next(read_rows(paths[0], kind, how), [])
+    for path in paths if header else ():
+        found = next(read_rows(path, kind, how), [])
+        if given is None and found != names:
+            raise InvalidArgumentError(
+                f"{name}: {path}: expected the columns {names} of {paths[0]}, got {found}."
+            )
+    if len(set(names)) != len(names):
+        raise InvalidArgumentError(f"{name}: column_names: expected different names, got {names}.")
+    return names
+
+
+def _selected(name, names, columns):
+    """Return the numbers of the columns to read, increasing."""
+    if columns is None:
+        return list(range(len(names)))
+    numbers = []
+    for column in columns:
+        number = names.index(column) if column in names else column
+        if not isinstance(number, int) or not 0 <= number < len(names):
+            raise InvalidArgumentError(
+                f"{name}: select_columns: expected names or numbers of {names}, got {column!r}."
+            )
+        numbers.append(number)
+    return sorted(numbers)
+
+
+def _inferred(paths, kind, how, header, missing, select, count):
+    """Return a default value for each column, of the first dtype that the first rows fit."""
+    kinds, seen = [0] * len(select), 0
+    for path in paths:
+        for number, row in enumerate(read_rows(path, kind, how)):
+            if (header and not number) or not row:
+                continue
+            if count is not None and seen >= count:
+                break
+            seen += 1
+            for place, i in enumerate(select):
+                field = row[i] if i < len(row) else ""
+                while field not in ("", missing) and not _fits(field, kinds[place]):
+                    kinds[place] += 1
+    return [_EMPTY[each] for each in kinds]
+
+
+_EMPTY = [np.int32(0), np.int64(0), np.float32(0), np.float64(0), ""]
+
+
+def _fits(field, kind):
+    """Return whether a field is an int32, an int64, a float32, a float64 (0 to 3), or a text."""
+    try:
+        if kind < 2:
+            return abs(int(field)) < 2 ** (31 if kind == 0 else 63)
+        return kind == 4 or abs(float(field)) <= np.finfo((np.float32, np.float64)[kind - 2]).max
+    except ValueError:
+        return kind == 4

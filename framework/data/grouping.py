@@ -1,0 +1,307 @@
+"""Stages that join elements to batches and windows, and take batches apart."""
+
+from collections import deque
+from itertools import count, cycle, islice
+
+import numpy as np
+
+from framework.core import nest
+from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.tensor import Tensor
+from framework.data.parallel import Parallel
+from framework.data.row_gathering import Rows, batches
+from framework.data.stage import END, UNKNOWN, Listed, Stage, first, map_spec, resuming
+from framework.data.structure import DatasetSpec, array_in, like, names, packer
+from framework.data.transform import call, run
+
+# ---- batches -------------------------------------------------------------------------------------
+
+
+class Batch(Stage):
+    """Batches of `size` elements, stacked."""
+
+    def __init__(self, parent, size, drop_remainder, workers=None, in_order=True):
+        super().__init__(parent)
+        self.size, self.drop_remainder = size, drop_remainder
+        self.workers, self.in_order = workers, in_order
+
+    def length(self):
+        n = self.parent.length()
+        return n if n < 0 else n // self.size if self.drop_remainder else -(-n // self.size)
+
+    def spec(self):
+        size = self.size if self.drop_remainder else None
+        return map_spec(lambda s: None if s.shape is None else (size, *s.shape), self.parent.spec())
+
+    def elements(self):
+        passes = self.parent.passes()
+        if passes is None:
+            return self._stacked(self.parent.iterate())
+        return batches(passes, self.size, self.drop_remainder)
+
+    def after(self, count):
+        passes = self.parent.passes()
+        if passes is None:
+            return self._stacked(self.parent.after(count * self.size))
+        return batches(_rest(passes, count * self.size), self.size, self.drop_remainder)
+
+    def _stacked(self, source):
+        def group():
+            found = list(islice(source, self.size))
+            return found if len(found) > (self.size - 1 if self.drop_remainder else 0) else END
+
+        groups = resuming(group)
+        if self.workers is None:
+            return map(self.stack, groups)
+        stack = lambda group, _: self.stack(group)
+        return Parallel(stack, groups, count(), self.workers, self.in_order)
+
+    def stack(self, group):
+        """Return the elements of `group` stacked into one."""
+        columns = zip(*map(nest.flatten, group))
+        return packer(group[0])([Tensor(_stack(_arrays(column))) for column in columns])
+
+
+def _rest(passes, skipped):
+    """Yield passes over rows without the first `skipped` rows."""
+    for rows in passes:
+        if skipped < len(rows):
+            yield rows.select(slice(skipped, None)) if skipped else rows
+        skipped = max(0, skipped - len(rows))
+
+
+def _arrays(tensors):
+    if not all(type(t) is Tensor for t in tensors):
+        raise InvalidArgumentError(
+            "batch: expected elements of tensors, got elements with datasets (as from window). Use "
+            "flat_map first."
+        )
+    return [t.array for t in tensors]
+
+
+def _stack(arrays):
+    try:
+        return np.stack(arrays, dtype=arrays[0].dtype, casting="no")
+    except (TypeError, ValueError):
+        differing = dict.fromkeys(f"{a.dtype}{list(a.shape)}" for a in arrays)
+        raise ShapeError(
+            f"batch: expected elements of equal shape and dtype, got {', '.join(differing)}. Use "
+            "padded_batch, or convert the elements by map first."
+        ) from None
+
+
+class PaddedBatch(Batch):
+    """Elements of different sizes, each padded at its ends to a common shape, and stacked.
+
+    `shapes` and `values` are nests like an element. None in `shapes` is the largest size in the
+    batch; None in `values` is 0.
+    """
+
+    def __init__(self, parent, size, shapes, values, drop_remainder):
+        super().__init__(parent, size, drop_remainder)
+        self.shapes, self.values = shapes, values
+
+    def spec(self):
+        specs = nest.flatten(spec := super().spec())
+        shapes = like(spec, self.shapes)
+        padded = [map_spec(lambda s, w=w: _open(s.shape, w), s) for s, w in zip(specs, shapes)]
+        return packer(spec)(padded)
+
+    def elements(self):
+        return self._stacked(self.parent.iterate())
+
+    def after(self, count):
+        return self._stacked(self.parent.after(count * self.size))
+
+    def stack(self, group):
+        columns = map(_arrays, zip(*map(nest.flatten, group)))
+        shapes, values = like(group[0], self.shapes), like(group[0], self.values)
+        padded = [_padded(*parts) for parts in zip(columns, shapes, values)]
+        return packer(group[0])([Tensor(array) for array in padded])
+
+
+def _open(shape, wanted):
+    """Return a batch's shape with the sizes of `wanted`; None for a size that varies by batch."""
+    wanted = [None] * (len(shape) - 1) if wanted is None else wanted
+    return (shape[0], *(None if n in (None, -1) else n for n in wanted))
+
+
+def _padded(arrays, shape, value):
+    ranks = {a.ndim for a in arrays}
+    if len(ranks) > 1:
+        raise ShapeError(
+            f"padded_batch: expected elements of equal rank, got ranks {sorted(ranks)}."
+        )
+    longest = [max(sizes) for sizes in zip(*(a.shape for a in arrays))]
+    if shape is not None:
+        wanted = [m if n in (None, -1) else int(n) for m, n in zip(longest, shape)]
+        if len(shape) != len(longest) or any(m > n for m, n in zip(longest, wanted)):
+            raise ShapeError(
+                f"padded_batch: expected elements within padded_shapes {tuple(shape)}, got shape "
+                f"{tuple(longest)}."
+            )
+        longest = wanted
+    if value is None:
+        value = b"" if arrays[0].dtype.kind == "O" else 0
+    out = np.full((len(arrays), *longest), value, arrays[0].dtype)
+    for i, array in enumerate(arrays):
+        out[(i, *map(slice, array.shape))] = array
+    return out
+
+
+class Unbatch(Stage):
+    """The rows of each element."""
+
+    def length(self):
+        n = self.parent.length()
+        if n == 0 or self.python:
+            return 0 if n == 0 else UNKNOWN
+        sizes = {s.shape[0] for s in nest.flatten(self.parent.spec()) if s.shape}
+        return n * sizes.pop() if n > 0 and len(sizes) == 1 and None not in sizes else UNKNOWN
+
+    def spec(self):
+        return map_spec(lambda s: s.shape and s.shape[1:], self.parent.spec())
+
+    def elements(self):
+        for element in self.parent.iterate():
+            arrays = nest.map_structure(lambda t: t.array, element)
+            yield from Rows.of(arrays, names(arrays, "unbatch: element"))
+
+
+class Rebatch(Stage):
+    """Batches of other sizes: `sizes` are used in turn."""
+
+    def __init__(self, parent, sizes, drop_remainder):
+        super().__init__(parent)
+        self.sizes, self.drop_remainder = sizes, drop_remainder
+
+    def length(self):
+        n = self.parent.length()
+        return n if n <= 0 else UNKNOWN
+
+    def spec(self):
+        size = self.sizes[0] if self.drop_remainder and len(self.sizes) == 1 else None
+        return map_spec(lambda s: s.shape and (size, *s.shape[1:]), self.parent.spec())
+
+    def elements(self):
+        held, rows, sizes = [], 0, cycle(self.sizes)
+        size = next(sizes)
+        for element in self.parent.iterate():
+            arrays = nest.map_structure(lambda t: t.array, element)
+            rest = Rows.of(arrays, names(arrays, "rebatch: element"))
+            while rows + len(rest) >= size:
+                taken = size - rows
+                yield _joined([*held, rest.select(slice(taken))])
+                held, rows, rest = [], 0, rest.select(slice(taken, None))
+                size = next(sizes)
+            if len(rest):
+                held, rows = [*held, rest], rows + len(rest)
+        if rows and not self.drop_remainder:
+            yield _joined(held)
+
+
+def _joined(parts):
+    """Return the rows of all parts as one element."""
+    columns = zip(*([a[o.start : o.stop] for a, o in zip(p.arrays, p.orders)] for p in parts))
+    arrays = [column[0] if len(column) == 1 else np.concatenate(column) for column in columns]
+    return packer(parts[0].structure)(list(map(Tensor, arrays)))
+
+
+# ---- windows -------------------------------------------------------------------------------------
+
+
+class Window(Stage):
+    """Datasets of `size` elements: starts are `shift` apart, elements `stride` apart."""
+
+    def __init__(self, parent, size, shift, stride, drop_remainder, dataset):
+        super().__init__(parent)
+        self.size, self.shift, self.stride = size, shift, stride
+        self.drop_remainder, self.dataset = drop_remainder, dataset
+        self.reach = (size - 1) * stride + 1
+
+    def length(self):
+        n = self.parent.length()
+        if n < 0:
+            return n
+        if self.drop_remainder:
+            return max(0, (n - self.reach) // self.shift + 1)
+        return -(-n // self.shift)
+
+    def spec(self):
+        return nest.map_structure(DatasetSpec, self.parent.spec())
+
+    def elements(self):
+        source = self.parent.iterate()
+        held = list(islice(source, self.reach))
+        spec = self.parent.spec() if held else None
+        while held and (len(held) == self.reach or not self.drop_remainder):
+            yield self._datasets(held[:: self.stride], spec)
+            # skip the elements between two windows
+            deque(islice(source, max(0, self.shift - len(held))), maxlen=0)
+            held = held[self.shift :]
+            held += islice(source, self.reach - len(held))
+
+    def _datasets(self, window, spec):
+        columns = zip(*map(nest.flatten, window))
+        pairs = zip(columns, nest.flatten(spec))
+        return packer(spec)([self.dataset(Listed(column, s)) for column, s in pairs])
+
+
+class GroupByWindow(Stage):
+    """The elements of `reduce(key, dataset of a group)`.
+
+    A group holds elements of one key; it ends when it has `size(key)` elements, or at the end of
+    the data, where groups come in the order of their keys.
+    """
+
+    calls_python = True
+
+    def __init__(self, parent, key, reduce, size, dataset):
+        super().__init__(parent)
+        self.key, self.reduce, self.size, self.dataset = key, reduce, size, dataset
+
+    def length(self):
+        n = self.parent.length()
+        return n if n <= 0 else UNKNOWN
+
+    def spec(self):
+        element = first(self.parent, "element_spec of group_by_window")
+        key = _key(call(self.key, element), "key_func")
+        return self._reduced(key, [element], self.parent.spec()).element_spec
+
+    def elements(self):
+        groups, sizes, spec = {}, {}, None
+        for number, element in enumerate(self.parent.iterate()):
+            spec = self.parent.spec() if spec is None else spec
+            key = _key(run(self, "key_func", self.key, element, number), "key_func")
+            group = groups.setdefault(key, [])
+            group.append(element)
+            if len(group) == 1:
+                sizes[key] = _key(self.size(_int64(key)), "window_size_func")
+                if sizes[key] < 1:
+                    raise InvalidArgumentError(
+                        f"group_by_window: expected a window size of at least 1, got {sizes[key]}."
+                    )
+            if len(group) == sizes[key]:
+                yield from self._reduced(key, groups.pop(key), spec)
+        for key in sorted(groups):
+            yield from self._reduced(key, groups[key], spec)
+
+    def _reduced(self, key, group, spec):
+        dataset = self.reduce(_int64(key), self.dataset(Listed(group, spec)))
+        if not hasattr(dataset, "element_spec"):
+            raise InvalidArgumentError(
+                f"group_by_window: reduce_func must return a Dataset, got {type(dataset).__name__}."
+            )
+        return dataset
+
+
+def _int64(value):
+    return Tensor(np.array(value, np.int64))
+
+
+def _key(value, what):
+    array = array_in(value, what)
+    if array.ndim or array.dtype.kind not in "iu":
+        raise InvalidArgumentError(f"{what} must return one int64, got {value!r}.")
+    return int(array)
