@@ -162,7 +162,7 @@ def _integers(x):
 # ---- projective transforms -----------------------------------------------------------------------
 
 
-def projected(x, transforms, *, size, order, mode, fill):
+def projected(x, transforms, *, size, order, mode, fill, affine=False):
     """Return images whose pixel (x, y) is the old one at ((ax + by + c) / k, (dx + ey + f) / k).
 
     Args:
@@ -172,6 +172,7 @@ def projected(x, transforms, *, size, order, mode, fill):
         order: 0 for the nearest pixel, 1 for bilinear interpolation.
         mode: one of FOLDS.
         fill: the value beyond the image with mode="constant", and where k is 0.
+        affine: whether g and h are 0, so that k need not be computed.
     """
     columns = np.arange(size[1], dtype=np.float32)
     rows = np.arange(size[0], dtype=np.float32)[:, None]
@@ -179,18 +180,20 @@ def projected(x, transforms, *, size, order, mode, fill):
     def part(i):
         return reshape(getitem(transforms, index=(slice(None), i)), shape=(-1, 1, 1))
 
-    k = part(6) * columns + part(7) * rows + 1
-    lost = equal(k, 0.0)
-    k = select(lost, np.float32(1), k)
-    across = divide(part(0) * columns + part(1) * rows + part(2), k)
-    down = divide(part(3) * columns + part(4) * rows + part(5), k)
+    across = part(0) * columns + part(1) * rows + part(2)
+    down = part(3) * columns + part(4) * rows + part(5)
+    lost = None
+    if not affine:
+        k = part(6) * columns + part(7) * rows + 1
+        lost = equal(k, 0.0)
+        k = select(lost, np.float32(1), k)
+        across, down = divide(across, k), divide(down, k)
     height, width = x.shape[1:3]
     coordinates = [fold(down, height, mode), fold(across, width, mode)]
     if np_dtype(x) == np.float64:  # interpolates in float64 between float32 positions
         coordinates = [cast(c, dtype=np.dtype(np.float64)) for c in coordinates]
-    y = sampled(
-        x, coordinates, order=order, mode="constant", fill=fill, rounding="away", lost=lost
-    )  # fmt: skip
+    inside = "constant" if mode == "constant" else "nearest"  # `fold` moved all others inside
+    y = sampled(x, coordinates, order=order, mode=inside, fill=fill, rounding="away", lost=lost)
     return like(y, x)
 
 

@@ -32,7 +32,7 @@ from framework.layers.images.fields import (
 from framework.layers.images.geometry import MovingLayer, size_in, warped
 from framework.ops.conv import depthwise
 from framework.ops.elementwise import divide, exp, floor, less_equal, masked, select
-from framework.ops.movement import broadcast_to, getitem, reshape
+from framework.ops.movement import broadcast_to, getitem, pad, reshape
 from framework.ops.reduction import reduce_max, reduce_min, reduce_sum
 from framework.ops.warping import homography, sampled
 
@@ -117,11 +117,21 @@ class RandomSharpness(RandomLayer):
         return {"factor": uniform(source_of(self, seed), (batch_size(data),), *self.factor)}
 
     def _transform_images(self, images, transformation, interpolation):
-        kernel = np.full((3, 3), 1 / 13, np.float32)
-        kernel[1, 1] = 5 / 13
-        smooth = restored(_filtered(last(images, self.data_format), kernel), self.data_format)
+        smooth = restored(_smoothed(last(images, self.data_format)), self.data_format)
         sharpness = per_image(as_dtype(transformation["factor"], images.dtype)) * 2.0
         return within(self, images + (1.0 - sharpness) * (smooth - images))
+
+
+def _smoothed(images):
+    """Return the means of 3 x 3 pixels, the middle one with the weight 5, others with 1."""
+    edge = ((0, 0), (1, 1), (1, 1), (0, 0))
+    total, whole = pad(images, widths=edge), slice(None)
+    for axis, n in ((1, images.shape[1]), (2, images.shape[2])):
+        first, second, third = (
+            getitem(total, index=(*(whole,) * axis, slice(i, i + n))) for i in range(3)
+        )
+        total = first + second + third
+    return (total + images * 4.0) * (1 / 13)
 
 
 class RandomElasticTransform(MovingLayer):
@@ -243,7 +253,7 @@ class RandomPerspective(MovingLayer):
 
     def _transform_images(self, images, transformation, interpolation):
         start, end = _corners(transformation)
-        moved = warped(self, images, homography(start, end), interpolation, "constant")
+        moved = warped(self, images, homography(start, end), interpolation, "constant", False)
         return select(per_image(transformation["apply_perspective"]), moved, images)
 
     def _transform_boxes(self, bounding_boxes, transformation):

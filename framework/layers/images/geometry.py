@@ -53,17 +53,19 @@ class MovingLayer(RandomLayer, moves=True):
         raise NotImplementedError(f"{type(self).__name__} does not move bounding boxes.")
 
 
-def warped(layer, images, transforms, interpolation, mode):
-    """Return images read at projectively transformed positions, as `ops.warping.projected`.
+def warped(layer, images, transforms, interpolation, mode, affine=True):
+    """Return images read at transformed positions, as `ops.warping.projected`.
 
     Args:
-        transforms: (batch, 8), or (8,).
+        transforms: (batch, 8), or (8,); the last two numbers are 0 unless `affine` is False.
     """
     transforms = reshape(as_dtype(transforms, "float32"), shape=(-1, 8))
     order, size = _ORDERS.index(interpolation), sizes_of(layer, images.shape)
     fill = float(layer.fill_value)
     x = last(images, layer.data_format)
-    y = projected(x, transforms, size=size, order=order, mode=mode, fill=fill)
+    y = projected(
+        x, transforms, size=size, order=order, mode=mode, fill=fill, affine=affine
+    )  # fmt: skip
     return restored(y, layer.data_format)
 
 
