@@ -317,7 +317,7 @@ def _examples(op, xs, batched, attrs):
 
 
 def _examples_of_all(op, xs, batched, attrs):
-    """As `_examples`, for ops whose inputs all have a batch axis."""
+    """Do the same as `_examples` for ops whose inputs all have a batch axis."""
     xs = _all_rows(xs, batched)
     count, batch = shape_of(xs[0])[:2]
     joined = [reshape(x, shape=(count * batch, *shape_of(x)[2:])) for x in xs]
@@ -326,7 +326,7 @@ def _examples_of_all(op, xs, batched, attrs):
 
 
 def _segments(op, xs, batched, attrs):
-    """Move the rows behind the segment axis; for `segment_take`, back."""
+    """Move the axis of rows behind the axes that ids index, call the op, and move it back."""
     x, ids = xs
     if batched[1]:
         return row_by_row(op, xs, batched, attrs)

@@ -128,7 +128,7 @@ class Batched(Operand):
         return f"<Batched: level={self.level}, shape={self.shape}, dtype={self.dtype}>"
 
 
-def _door(a, b):
+def _one_dtype(a, b):
     """Return operands of one dtype unchanged; convert others by `strict`."""
     x, y = np_dtype_of(a), np_dtype_of(b)
     if x is y or (type(b) is float and x is not None and x.kind == "f"):
@@ -136,11 +136,11 @@ def _door(a, b):
     return strict(a, b)
 
 
-add_operators(Batched, _door)
+add_operators(Batched, _one_dtype)
 
 
 def rows_of(x, level, count):
-    """Return `x` with a leading axis of `count` rows; repeat it if it has none of this level."""
+    """Return `x` with a leading axis of `count` rows; repeat it if it has no rows of this level."""
     if type(x) is Batched and x.level is level:
         return x.value.dense() if type(x.value) is Diagonal else x.value
     return repeated(x, count)
@@ -158,7 +158,7 @@ def call(op, args, attrs):
     if thread.stack is not level.outside:
         inside = [r for r in thread.stack if r not in level.outside]
         if inside:
-            return _told(inside, op, args, attrs, xs, batched, level)
+            return _notified(inside, op, args, attrs, xs, batched, level)
     if not thread.stack:  # no recorder needs tensors: compute on arrays
         xs = [x.array if type(x) is Tensor else x for x in xs]
     return _boxed(rule_of(op)(op, xs, batched, attrs), level)
@@ -170,8 +170,8 @@ def _boxed(found, level):
     return Batched(found, level)
 
 
-def _told(inside, op, args, attrs, xs, batched, level):
-    """Run the call on all rows; notify recorders `inside` the map of a call on one row."""
+def _notified(inside, op, args, attrs, xs, batched, level):
+    """Call the op on all rows; notify recorders opened `inside` the map of a call on one row."""
     if op.composite is not None and op.saves:
         return op.composite(*args, **attrs)
     open_ = thread.stack

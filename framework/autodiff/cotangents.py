@@ -174,7 +174,7 @@ def _pop_or_zeros(grads, kept, output, taped, nones):
 
 
 def arrays(value):
-    """Return a value that a rule reads with its tensors replaced by arrays."""
+    """Return a value that a rule reads, with arrays instead of tensors."""
     if type(value) is Tensor:
         return value.array
     if type(value) is tuple and any(type(v) is Tensor for v in value):
@@ -182,11 +182,11 @@ def arrays(value):
     return value
 
 
-def live_mask(args, live):
-    """Return an int whose bit i is set if input i is live."""
+def tracked_mask(args, tracked):
+    """Return an int whose bit i is set if input i is tracked."""
     mask, bit = 0, 1
     for arg in args:
-        if type(arg) is Tensor and arg.serial in live:
+        if type(arg) is Tensor and arg.serial in tracked:
             mask += bit
         bit += bit
     return mask

@@ -1,7 +1,7 @@
 """ForwardAccumulator: directional derivatives, computed together with the values.
 
 It is a recorder. When it receives an op, it computes the tangents of the outputs from those of the
-inputs, and keeps them as long as the outputs live. Only recorders that were entered before it
+inputs, and keeps them as long as the outputs exist. Only recorders that were entered before it
 receive these computations, so nesting gives derivatives of derivatives.
 
 Ops have no rules for forward mode. The Jacobian J of an op follows from its vjp, J transposed:
@@ -160,7 +160,7 @@ class ForwardAccumulator(Recorder):
         plan = op.plan(mask) if mask else None
         if plan is None:
             return
-        call = _LiveCall(op, plan, args, attrs, outputs, saved)
+        call = _RecordedCall(op, plan, args, attrs, outputs, saved)
         tangents = [known.of(a) if mask >> i & 1 else None for i, a in enumerate(args)]
         stack = thread.stack
         thread.stack = stack[: stack.index(self)]
@@ -253,8 +253,8 @@ class _Transposition(GradientTape):
     transposes = True
 
 
-class _LiveCall:
-    """One recorded call of an op, with the op's plan for the live inputs."""
+class _RecordedCall:
+    """One recorded call of an op, with the op's plan for the inputs that have tangents."""
 
     def __init__(self, op, plan, args, attrs, outputs, saved):
         self.op, self.plan, self.args, self.attrs = op, plan, args, attrs
@@ -275,7 +275,7 @@ class _LiveCall:
         return self._transposed(tangents)
 
     def _positions(self):
-        """Return the positions of the live inputs that have a rule."""
+        """Return the positions of the inputs that have a tangent and a rule."""
         first = self.plan[0][0]
         return first if type(first) is tuple else [i for i, _, _ in self.plan]
 
@@ -344,7 +344,7 @@ class _LiveCall:
         return [None if g is None else _turned(g) for g in found]
 
     def _cotangents(self, g):
-        """Return (position, cotangent) for each live input."""
+        """Return (position, cotangent) for each input that has a tangent and a rule."""
         op = self.op
         if op.backward is None:
             return [(i, rule(g, *self._read(pick))) for i, rule, pick in self.plan]

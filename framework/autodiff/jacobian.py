@@ -102,10 +102,10 @@ class Jacobians:
 
     def op_on_rows(self, op: Any, args: Any, attrs: Any, outputs: Any, saved: Any) -> None:
         """Record a call of `op` within a map over rows; operands may be `Batched`."""
-        live = self._live
+        tracked = self._tracked
         mask = sum(
             1 << i for i, arg in enumerate(args)
-            if type(arg) in (Tensor, Batched) and arg.serial in live
+            if type(arg) in (Tensor, Batched) and arg.serial in tracked
         )  # fmt: skip
         if mask:
             self.op(op, args, attrs, outputs, saved, mask)

@@ -1,9 +1,9 @@
 """Notes: rare events on a tape, from which `autodiff/debug/` explains missing gradients.
 
 A tape notes an event that its record of edges does not show: an op without derivative received a
-live input, Python read a live value, a layer was called, recording was paused, or the backward pass
-had no cotangent for an edge. A note is `(kind, number of edges so far, subject, serials)`; `UNMET`
-adds the serials of the outputs.
+tracked input, Python read a tracked value, a layer was called, recording was paused, or the
+backward pass had no cotangent for an edge. A note is `(kind, number of edges so far, subject,
+serials)`; `UNMET` adds the serials of the outputs.
 
 The modules of `debug/` are imported by the methods that need them, never while a tape records.
 """
@@ -15,9 +15,9 @@ from framework.core import nest
 from framework.core.argument_types import TensorLike
 from framework.core.recorders import Recorder, thread
 
-CUT = "an op without derivative had live inputs"
+CUT = "an op without derivative had tracked inputs"
 BLOCKED = "a rule returned no cotangent"
-READ = "Python read a live value"
+READ = "Python read a tracked value"
 LAYER = "a layer was called, or (subject None) the call of a layer ended"
 PAUSED = "recording stopped from one serial to another"
 RESET = "reset() dropped the record"
@@ -113,7 +113,7 @@ class TapeNotes(Recorder):
         self._event_log, self._owns_event_log = EventLog(), True
 
     def value_read(self, tensor: TensorLike, how: Any) -> None:
-        if tensor.serial in self._live:
+        if tensor.serial in self._tracked:
             self._notes.append((READ, len(self._edges), how, (tensor.serial,)))
 
     def layer_call(self, layer: Any) -> None:

@@ -1,10 +1,11 @@
 """GradientTape: records the ops on watched tensors and their descendants, and differentiates them.
 
-The record is a list of edges, in the order of the ops: for each live input with a rule
+A tensor is *tracked* if it is watched or computed from watched tensors. The record is a list of
+edges, in the order of the ops: for each tracked input with a rule
 `(produced, last, op, rule, serial, shape, count, read)`, where
 
 - `produced` is the serial of the output, `serial` that of the input;
-- `last` marks the edge of its op that the backward pass meets last: it may drop the cotangent;
+- `last` marks the edge of its op that the backward pass reaches last: it may drop the cotangent;
 - `shape` is the input's if the op may broadcast it, otherwise None;
 - `read` holds the `count` values that the rule reads after the cotangent: None if 0, the value if
   1, otherwise a tuple.
@@ -33,8 +34,8 @@ from framework.autodiff.cotangents import (
     check_source,
     cotangents,
     descendants,
-    live_mask,
     seeds,
+    tracked_mask,
     wants_zero,
 )
 from framework.autodiff.jacobian import Jacobians
@@ -87,7 +88,7 @@ class GradientTape(TapeNotes, Jacobians):
 
     def _clear(self):
         self._edges = []
-        self._live = set()  # serials of watched tensors and their descendants
+        self._tracked = set()  # serials of watched tensors and their descendants
         self._watched = set()  # serials of watched tensors
         self._variables = {}  # serial of a watched variable -> the variable
         self._reads = {}  # serial of a variable -> serials of the tensors read from it
@@ -133,7 +134,7 @@ class GradientTape(TapeNotes, Jacobians):
             raise InvalidArgumentError(
                 "reset() works only while the tape is recording (within its `with` block)."
             )
-        dropped = self._live.union(self._variables)
+        dropped = self._tracked.union(self._variables)
         self._clear()
         self._notes.append((RESET, 0, None, dropped))
 
@@ -157,7 +158,7 @@ class GradientTape(TapeNotes, Jacobians):
                     item.serial = next(serials)
                 self._watched.add(item.serial)
                 self._note_watched(item)
-                self._live.add(item.serial)
+                self._tracked.add(item.serial)
             else:
                 raise InvalidArgumentError(
                     f"watch: passed in object {item!r} of type '{type(item).__name__}', not "
@@ -177,19 +178,19 @@ class GradientTape(TapeNotes, Jacobians):
 
     # The hot path of recording: code is inlined, because each call costs time per op.
     def op(self, op, args, attrs, outputs, saved, mask=0):  # noqa: C901, PLR0912
-        live = self._live
+        tracked = self._tracked
         if not mask:
             if len(args) == 2:
                 a, b = args
-                if type(a) is Tensor and a.serial in live:
+                if type(a) is Tensor and a.serial in tracked:
                     mask = 1
-                if type(b) is Tensor and b.serial in live:
+                if type(b) is Tensor and b.serial in tracked:
                     mask += 2
             elif len(args) == 1:
                 (a,) = args
-                mask = 1 if type(a) is Tensor and a.serial in live else 0
+                mask = 1 if type(a) is Tensor and a.serial in tracked else 0
             else:
-                mask = live_mask(args, live)
+                mask = tracked_mask(args, tracked)
             if not mask:
                 return
         try:
@@ -203,8 +204,8 @@ class GradientTape(TapeNotes, Jacobians):
         produced = output.serial
         if produced is None:
             produced = output.serial = next(serials)
-        live.add(produced)
-        last = True  # the backward pass goes in reverse and meets this edge last
+        tracked.add(produced)
+        last = True  # the backward pass goes in reverse and reaches this edge last
         while chain is not None:
             i, rule, reads, pick, chain = chain
             arg = args[i]
@@ -230,25 +231,25 @@ class GradientTape(TapeNotes, Jacobians):
         self._edges.append((produced, True, op, None, None, None, 0, read))
 
     def _made(self, output):
-        """Return (serial, shape, dtype) of one of several outputs, and mark it live."""
+        """Return (serial, shape, dtype) of one of several outputs, and mark it as tracked."""
         if output.serial is None:
             output.serial = next(serials)
-        self._live.add(output.serial)
+        self._tracked.add(output.serial)
         return output.serial, output.array.shape, output.array.dtype
 
-    def _joined_read(self, op, live, rule, pick, args, attrs, outputs, saved):
+    def _joined_read(self, op, tracked, rule, pick, args, attrs, outputs, saved):
         """Return the values to keep for a joint rule, or for one rule of an op of several outputs.
 
         (serials, shapes, rule, arguments, needed, inputs): `needed` is a bool per input, whether it
-        is live; `inputs` are (args, attrs) if a composite may replace the rule, otherwise None.
+        is tracked; `inputs` are (args, attrs) if a composite may replace the rule, otherwise None.
         """
         ends, shapes, needed = [], [], []
-        live = live if type(live) is tuple else (live,)
+        tracked = tracked if type(tracked) is tuple else (tracked,)
         for i, arg in enumerate(args):
-            is_live = i in live
-            needed.append(is_live)
-            ends.append(arg.serial if is_live else None)
-            shapes.append(arg.array.shape if is_live else None)
+            is_tracked = i in tracked
+            needed.append(is_tracked)
+            ends.append(arg.serial if is_tracked else None)
+            shapes.append(arg.array.shape if is_tracked else None)
         arguments = () if pick is None else pick(args, attrs, outputs, saved)
         inputs = (args, attrs) if op.composite is not None else None
         return ends, shapes, rule, arguments, tuple(needed), inputs
@@ -263,7 +264,7 @@ class GradientTape(TapeNotes, Jacobians):
         serial = tensor.serial
         if serial is None:
             serial = tensor.serial = next(serials)
-        self._live.add(serial)
+        self._tracked.add(serial)
         reads.append(serial)
 
     def recorded_ops(self):
@@ -328,7 +329,7 @@ class GradientTape(TapeNotes, Jacobians):
     def _walk_back(self, grads, sources, taped):  # noqa: C901, PLR0912
         serials_of_sources = self._serials_of(sources)
         needed = self._on_the_way(serials_of_sources)
-        kept = serials_of_sources & self._live  # serials whose cotangents are kept
+        kept = serials_of_sources & self._tracked  # serials whose cotangents are kept
         keeps = self._persistent or self._event_log is not None
         edges = list(self._edges) if keeps else self._edges
         note = _ignore if keeps else self._notes.append
@@ -379,10 +380,10 @@ class GradientTape(TapeNotes, Jacobians):
             return
         if op.outputs == 1:
             (g,) = g
-        for ends, shapes, rule, arguments, live, inputs in read:
-            asked = live
+        for ends, shapes, rule, arguments, tracked, inputs in read:
+            asked = tracked
             if needed is not None:
-                asked = tuple([a and s in needed for a, s in zip(live, ends, strict=True)])
+                asked = tuple([a and s in needed for a, s in zip(tracked, ends, strict=True)])
             if not any(asked):
                 continue
             if taped and inputs is not None and _differentiating():
@@ -409,7 +410,7 @@ class GradientTape(TapeNotes, Jacobians):
         return source_serials
 
     def _on_the_way(self, source_serials):
-        """Return the serials whose cotangents the sources need; None for all live ones."""
+        """Return the serials whose cotangents the sources need; None for all tracked tensors."""
         if source_serials >= self._watched:
             for reads in self._reads.values():
                 if not source_serials.issuperset(reads):

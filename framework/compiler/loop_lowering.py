@@ -43,7 +43,7 @@ def fits_loop(node):
 
 
 _NUMBERS = (int, float, bool)
-_ROWS = 8  # minimum rows per chunk if the arrays have so many, as in matrix products
+_ROWS = 8  # minimum rows per chunk, except for arrays with fewer; as in matrix products
 CHUNK = 512  # elements per work item if the arrays have fewer rows than that
 _COSTLY = {
     "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",

@@ -55,11 +55,11 @@ class TapePlans:
             tape: the open tape.
             in_python: `in_python()` runs the call eagerly.
         """
-        plan_cache, live, given = self._plan_cache, tape._live, body.leaves()
+        plan_cache, tracked, given = self._plan_cache, tape._tracked, body.leaves()
         # `first_indices`: for each watched argument the index of its first occurrence, else -1.
         first, first_indices = {}, []
         for place, each in enumerate(given):
-            followed = type(each) is Tensor and each.serial in live
+            followed = type(each) is Tensor and each.serial in tracked
             first_indices.append(first.setdefault(each.serial, place) if followed else -1)
         key = (UNDER_TAPE, tuple(first_indices), *key)
         entries = plan_cache.plans.get(key)
@@ -195,8 +195,8 @@ class _TapeGraphRecorder(GraphRecorder):
 
 
 def _follows_any(tape, references):
-    live = tape._live
-    return any((t := ref()) is not None and t.serial in live for ref in references)
+    tracked = tape._tracked
+    return any((t := ref()) is not None and t.serial in tracked for ref in references)
 
 
 class _TapedTrace:
@@ -218,7 +218,7 @@ class _TapedTrace:
         self.variables = [(v, _watches(tape, v)) for v in recording.read.values()]
         self.watched = [v for v, watched in self.variables if watched]
         firsts = enumerate(first_places(leaves))
-        self.made = [n for n, first in firsts if n == first and leaves[n].serial in inner._live]
+        self.made = [n for n, first in firsts if n == first and leaves[n].serial in inner._tracked]
         self.joint = None
 
     def differentiate(self):

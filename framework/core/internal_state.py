@@ -1,7 +1,7 @@
 """Internal state of objects and classes, kept in their attribute `_framework`.
 
-Users' subclasses may call attributes and methods what they like, as long as Keras has no other use
-for the name. So an object of a public base class keeps what is internal in a record,
+Users' subclasses may use any name for attributes and methods, as long as Keras has no other use for
+it. So an object of a public base class keeps what is internal in a record,
 `self._framework`, and a class keeps what holds for all its instances in `cls._framework`. Internal
 helpers are functions of a module. Where a public method that Keras does not have is needed
 internally, `builtin` gives the package's class to call it on, whatever a user's class has under

@@ -90,7 +90,7 @@ def _names(module):
 
 
 def _exported(home):
-    """Return `__all__` of a module; its text says it if the module is not imported yet."""
+    """Return `__all__` of a module, from its source text if it is not imported yet."""
     if home not in sys.modules:
         package, _, name = home.rpartition(".")
         try:

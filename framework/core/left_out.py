@@ -1,4 +1,4 @@
-"""What is said about public names of Keras and TensorFlow that the package leaves out.
+"""Messages about public names of Keras and TensorFlow that the package leaves out.
 
 The names stand in `left_out.txt`, which is read when a name is missing, not at import.
 """
@@ -52,12 +52,12 @@ def entries():
 
 
 def _reference(namespace):
-    """Return the namespace of Keras or TensorFlow that one of the package stands for."""
+    """Return the namespace of Keras or TensorFlow to which one of the package corresponds."""
     _, _, inner = namespace.partition(".")
     return inner if inner.split(".")[0] == "keras" else ".".join(filter(None, ("tf", inner)))
 
 
 def _below(namespace):
-    """Return an entry below a namespace that is missing as a whole, if all have one reason."""
+    """Return an entry for a namespace that is left out as a whole, for one reason; else None."""
     below = [entry for name, entry in entries().items() if name.startswith(namespace + ".")]
     return below[0] if len({entry.reason for entry in below}) == 1 else None

@@ -13,7 +13,7 @@ from framework.core.recorders import thread
 from framework.core.variable import CoreVariable, name_scope
 
 living = weakref.WeakSet()
-"""All live modules, layers and models, to find the owner of a variable."""
+"""All existing modules, layers and models, to find the owner of a variable."""
 
 
 class NameScope(name_scope):

@@ -62,7 +62,7 @@ class Op:
         vjps: one rule per input, `rule(g, ...)`, written in ops, giving the cotangent of that
             input; or `no_derivative`. A rule's parameter names declare the values it reads: an
             input, `y` (the output), `saved`, an attribute, or an input's name followed by
-            `_shape` or `_dtype`. A record keeps only the values that rules of live inputs read.
+            `_shape` or `_dtype`. A record keeps only the values that rules of tracked inputs read.
             `g` is the output's cotangent, or a tuple for several outputs.
         backward: instead of `vjps`, one joint rule that may also name `needed` (a tuple of bools,
             one per input) and returns a sequence of cotangents, one per input (None where not
@@ -207,24 +207,24 @@ class Op:
         return [counted(a) if isinstance(a, WeakNumber) else a for a in args]
 
     def plan(self, mask):
-        """Return what a tape records for the live inputs in `mask` (bit i: input i is live).
+        """Return what a tape records for the tracked inputs in `mask` (bit i: input i is tracked).
 
-        None if no live input has a rule; otherwise a tuple of (position, rule, pick), or for
+        None if no tracked input has a rule; otherwise a tuple of (position, rule, pick), or for
         a joint rule ((positions,), rule, pick). `pick` says what the rule reads after `g`: None
         for nothing, an int for the input at that position alone (-1: for the output alone), else
         a function `pick(args, attrs, y, saved)` that gives the arguments.
         """
         if mask not in self.plans:
-            live = [i for i in range(mask.bit_length()) if mask >> i & 1]
-            self.plans[mask] = self._make_plan(live)
+            tracked = [i for i in range(mask.bit_length()) if mask >> i & 1]
+            self.plans[mask] = self._make_plan(tracked)
         return self.plans[mask]
 
-    def _make_plan(self, live):
+    def _make_plan(self, tracked):
         if self.backward is not None:
-            return ((tuple(live), self.backward, _gather(self, self.backward)),)
+            return ((tuple(tracked), self.backward, _gather(self, self.backward)),)
         if not self.derivative:
             return None
-        rules = [(i, self.vjps[i]) for i in live]
+        rules = [(i, self.vjps[i]) for i in tracked]
         made = tuple((i, r, _picker(self, r)) for i, r in rules if r is not no_derivative)
         return made or None
 

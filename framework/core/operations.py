@@ -157,9 +157,7 @@ def _outputs(operation, args, kwargs, runs, possible=None):
     """
     flat = [nest.flatten(run) for run in runs]
     if len({len(leaves) for leaves in flat}) > 1:
-        raise ShapeError(
-            f"{operation.name}: how many results there are follows from a size that is not known."
-        )
+        raise ShapeError(f"{operation.name}: the number of results depends on an unknown size.")
     single = not nest.is_nested(runs[0])
     made = [_common(operation, leaves, possible) for leaves in zip(*flat)]
     kwargs = dict(kwargs)  # a new dict per call: its identity distinguishes calls
@@ -179,7 +177,7 @@ def _common(operation, leaves, possible):
         return leaf
     if len({len(x.shape) for x in leaves}) > 1:
         raise ShapeError(
-            f"{operation.name}: how many axes the result has follows from what is not known."
+            f"{operation.name}: the result's number of axes depends on unknown sizes or values."
         )
     sizes = [set(sizes) for sizes in zip(*(x.shape for x in leaves))]
     shape = [found.pop() if len(found) == 1 else None for found in sizes]

@@ -17,7 +17,7 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
 
-_NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # the dtype kinds they adapt to
+_NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # dtype kinds they adapt to
 _VARIABLES = frozenset((Variable, KerasVariable))  # by exact type: faster than isinstance
 
 

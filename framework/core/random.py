@@ -20,7 +20,7 @@ from framework.core.symbolic import KerasTensor, drawn_as_zeros
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
 
-_MANY = 1 << 17  # the fewest numbers (0.4 ms on one thread) that are drawn by several threads
+_MANY = 1 << 17  # minimum numbers (0.4 ms on one thread) that are drawn by several threads
 _SHARE = 1 << 16
 
 # Second word of Philox's key: draws, shuffles and buffer slots of one seed are independent.

@@ -37,7 +37,7 @@ SMALL = (1, 2, 3, 4)
 """Sizes that are tried as guesses for unknown sizes, besides those in the arguments."""
 
 LARGEST = 1 << 20
-"""The most elements of a stand-in; with the smallest sizes 64 times as many are allowed."""
+"""Maximum elements of a stand-in; with the smallest sizes 64 times as many are allowed."""
 
 
 class At(NamedTuple):
@@ -76,7 +76,7 @@ EXTREMES = At(1, 1), At(6 * 512, 9 * 512)
 
 
 def completed(pair, leaves):
-    """Return the pair, and those extremes for which a number among the leaves has another value.
+    """Return the pair, and those EXTREMES for which a number among the arguments has another value.
 
     A number that is equal in the pair may still depend on a size: `n // 64`, `min(n, 3)`.
     """
@@ -204,7 +204,7 @@ def _as_input(x, k):
     return tuple(n if n is not None else others if i else first for i, n in enumerate(x.shape))
 
 
-def _givers(x):
+def _inputs_of(x):
     """Return the arguments with unknown sizes of the call that computed `x`."""
     if x.origin is None:
         return []
@@ -214,27 +214,27 @@ def _givers(x):
 
 def _from_inputs_on(x, k):
     """Return `x` and the tensors it is computed from that still lack a shape, inputs first."""
-    found, begun, stack = [], {id(x)}, [(x, iter(_givers(x)))]
+    found, begun, stack = [], {id(x)}, [(x, iter(_inputs_of(x)))]
     while stack:
         each, waiting = stack[-1]
-        giver = next(waiting, None)
-        if giver is None:
+        source = next(waiting, None)
+        if source is None:
             stack.pop()
             found.append(each)
-        elif id(giver) not in begun and ("shape", k) not in _memo(giver):
-            begun.add(id(giver))
-            stack.append((giver, iter(_givers(giver))))
+        elif id(source) not in begun and ("shape", k) not in _memo(source):
+            begun.add(id(source))
+            stack.append((source, iter(_inputs_of(source))))
     return found
 
 
 def _shape(x, k):
     """Infer the shape of `x` by its call; if that does not fit `x.shape`, treat `x` as an input."""
-    givers = _givers(x)
-    if not givers:
+    inputs = _inputs_of(x)
+    if not inputs:
         return _as_input(x, k)
     operation, args, kwargs, index = x.origin
     if None not in x.shape[1:] and not isinstance(operation, Op) and _is_layer(operation):
-        return (shape_at(givers[0], k)[0], *x.shape[1:])  # a layer keeps the number of rows
+        return (shape_at(inputs[0], k)[0], *x.shape[1:])  # a layer keeps the number of rows
     try:
         shape = tuple(_specs(operation, args, kwargs, k)[index or 0][0])
     except Exception:  # user code may raise anything for unexpected sizes

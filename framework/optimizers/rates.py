@@ -35,7 +35,8 @@ class Rates:
     @learning_rate.setter
     def learning_rate(self, value: TensorLike):
         try:
-            if not isinstance(value, WeakNumber) or value < 0:  # a number of a trace stays symbolic
+            # a traced number stays symbolic, unless it is negative: `as_rate` rejects it
+            if not isinstance(value, WeakNumber) or value < 0:
                 value = as_rate(value)
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f"learning_rate={value!r}: {error}") from None

@@ -193,7 +193,7 @@ def program_of(optimizer, dtype, decay, names, ndim):
 
 
 def switch_when_due(optimizer, plans):
-    """Count the NumPy updates, and switch to compiled loops when they pay off."""
+    """Count the NumPy updates, and switch to compiled loops when they save time."""
     left = optimizer._framework.updates_left
     if left is None:
         left = _first_updates(optimizer, plans)

@@ -34,8 +34,9 @@ class Feed:
         self._learned = None  # the batches that executions asked for when unknown data ended
         self._gave = False  # whether the data yielded any batch
         self.tracks = False  # whether to keep the state of random generators at each pass's start
-        self._number, self._taken, self._at_begin = first, 0, None  # of this pass
-        self._sampled = 0  # the batches that `sample` took from an iterator
+        # this pass over the data: its number, the batches taken, the random state at its start
+        self._number, self._taken, self._at_begin = first, 0, None
+        self._sampled = 0  # number of batches that `sample` took from an iterator
         self._resumed = None  # the iterator of a resumed pass, and the batches done in its epoch
         self.done = 0
         self.exhausted = False

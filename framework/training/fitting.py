@@ -86,7 +86,8 @@ class Fitting:
                 over the data ends; the next one begins a new pass.
             validation_batch_size, validation_steps: the same for validation, which starts from
                 the first batch each time.
-            validation_freq: validate after every so many epochs, or after the epochs in a list.
+            validation_freq: the number of epochs from one validation to the next, or a list of the
+                epochs to validate after.
             resume: a folder for the state of training. If it has one, training continues from it,
                 within an epoch too, and ends with the bits of a run that was not interrupted.
             save_every: how often the state is saved there: a number of batches, a time such as

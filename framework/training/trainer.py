@@ -81,10 +81,10 @@ class Trainer(Fitting):
             weighted_metrics: as `metrics`, but these are weighted by the sample weights.
             run_eagerly: run every step as Python, without compiled plans.
             jit_compile: accepted for compatibility; has no effect.
-            steps_per_execution: call the batch hooks of callbacks once per so many batches.
+            steps_per_execution: the number of batches per call of the callbacks' batch hooks.
             auto_scale_loss: under the policy "mixed_float16", scale the loss.
-            accumulate: update once per so many batches, exactly as for one batch that large; the
-                batches left at the end of an epoch give an update too.
+            accumulate: the number of batches per update, which equals that for one batch of all
+                their rows; the batches left at the end of an epoch give an update too.
 
         Raises:
             ValueError: an unknown name (the nearest is suggested), or incompatible arguments.
@@ -253,10 +253,10 @@ class Trainer(Fitting):
             clipnorm: scale each gradient to an L2 norm of at most this, in this step only.
             clipvalue: clip the gradients' elements to [-clipvalue, clipvalue].
             global_clipnorm: scale all gradients to a joint L2 norm of at most this.
-            accumulate: update once per so many calls, exactly as for one batch that large, sample
-                weights included; decay, clipping, schedules and the iteration count advance with
-                the update. `step.flush()` applies the calls left over. (Batch normalization still
-                normalizes each batch separately.)
+            accumulate: the number of calls per update, which equals that for one batch of all their
+                rows, sample weights included; decay, clipping, schedules and the iteration count
+                advance with the update. `step.flush()` applies the calls left over. (Batch
+                normalization still normalizes each batch separately.)
 
         Returns:
             A `TrainingStep`: `loss = step(x, y, sample_weight=None)`; its two halves are

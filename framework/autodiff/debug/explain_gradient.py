@@ -109,7 +109,7 @@ def _disconnected(tape, targets, mine):
     ends = ends_of(tape, links, reached)
     if ends:
         return Explanation("None", *joined(ends))
-    if not any(t in tape._live for t in targets):
+    if not any(t in tape._tracked for t in targets):
         paused = any(kind is notes.PAUSED for kind, *_ in tape._notes)
         how = (
             "inside stop_recording(), or before or outside the tape" if paused

@@ -25,7 +25,7 @@ def forgotten(tape, targets, source, mine):
     for kind, _, _, serials, *_ in tape._notes:
         if kind is notes.RESET and not serials.isdisjoint({*mine, *targets}):
             lost = described(source) if not serials.isdisjoint(mine) else "the target"
-            if not ({*mine} if lost != "the target" else {*targets}) & tape._live:
+            if not ({*mine} if lost != "the target" else {*targets}) & tape._tracked:
                 verb = "was watched" if lost != "the target" else "was computed"
                 return Explanation(
                     "None", f"tape.reset() forgot the record in which {lost} {verb}",
@@ -35,7 +35,7 @@ def forgotten(tape, targets, source, mine):
 
 
 def unwatched(tape, source, mine):
-    if not mine.isdisjoint(tape._live):
+    if not mine.isdisjoint(tape._tracked):
         return None
     if isinstance(source, CoreVariable):
         return _unwatched_variable(tape, source)
@@ -118,11 +118,11 @@ def _equal_variable(tape, source):
 
 
 def _kept(tape):
-    """Return the live tensors that the record keeps."""
+    """Return the tracked tensors that the record keeps."""
     found = {}
     for step in steps(tape):
         for _, reads in step.edges:
             for value in reads.values():
-                if type(value) is Tensor and value.serial in tape._live:
+                if type(value) is Tensor and value.serial in tape._tracked:
                     found[value.serial] = value
     return found.values()

@@ -53,7 +53,7 @@ def _break(tape, entry, entries, number, source, mine):
     if number not in entry.tapes:
         return Explanation("None", f"{what}{place} ran {_outside(tape, entry, entries, number)}",
                        "compute the target inside the `with` block")  # fmt: skip
-    if mine.isdisjoint(tape._live):
+    if mine.isdisjoint(tape._tracked):
         explanation = forgotten(tape, (), source, mine) or unwatched(tape, source, mine)
         line = f"{explanation.reason}, though {what}{place} used it"
         return explanation._replace(reason=line.replace(",,", ","))

@@ -21,12 +21,12 @@ def flops(op, shapes, results, attrs):
     return max((prod(shape) for shape in (*shapes, *results)), default=0)
 
 
-def backward_flops(op, forward, live):
+def backward_flops(op, forward, inputs):
     """Return the FLOPs of the backward pass of a call that took `forward` FLOPs.
 
-    `live` is the number of differentiated inputs; of a contraction only its two factors count.
+    `inputs` is the number of differentiated inputs; of a contraction only its two factors count.
     """
-    return forward * min(live, 2) if op.kind == "contraction" or op.name in TWICE else forward
+    return forward * min(inputs, 2) if op.kind == "contraction" or op.name in TWICE else forward
 
 
 def _matmul(shapes, results, attrs):

@@ -17,7 +17,7 @@ class RecordedOp:
 
     Attributes:
         op: the op.
-        inputs, outputs: serials of the live inputs and of all outputs.
+        inputs, outputs: serials of the tracked inputs and of all outputs.
         edges: (serial of an input, {name: value}) for each input with a rule: the values that the
             rule reads, by the names in its signature.
         layer: the layer that called the op, or None; `line` is known only under a trace.
@@ -28,7 +28,7 @@ class RecordedOp:
     def __init__(self, op, index):
         self.op, self.index = op, index
         self.inputs, self.outputs, self.edges = [], (), []
-        self.positions = []  # the live inputs' positions among all inputs
+        self.positions = []  # the tracked inputs' positions among all inputs
         self.known = {}  # serial of an input -> its shape, for edges that store it
         self.layer, self.line, self.dtype = None, "", None
         self.in_shapes, self.out_shapes = (), ()

@@ -103,7 +103,7 @@ def _is_plain(value):
 
 
 def unpacked(value, array):
-    """Return the value that `packed` got."""
+    """Return the value that `packed` converted."""
     if isinstance(value, list):
         return [unpacked(item, array) for item in value]
     if not isinstance(value, dict):
