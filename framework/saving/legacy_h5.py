@@ -44,7 +44,10 @@ def _optimizer(training):
 
 def _json(reader, name, limits):
     text = reader.attribute("", name)
-    return None if text is None else texts.parse(text.encode(), f"{reader.name}: {name}", limits)
+    if text is None:
+        return None
+    data = text.encode("utf-8", "surrogateescape")  # h5py's form of bytes that are not UTF-8
+    return texts.parse(data, f"{reader.name}: {name}", limits)
 
 
 # ---- weights -------------------------------------------------------------------------------------

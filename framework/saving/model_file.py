@@ -200,5 +200,5 @@ def model_from_json(json_string, custom_objects=None, limits=None):
         LoadError: the text is not the config of a model, or names unknown classes.
     """
     limits = limits or DEFAULT
-    config = texts.parse(json_string.encode(), "model_from_json", limits)
+    config = texts.parse(json_string.encode("utf-8", "surrogatepass"), "model_from_json", limits)
     return _made(config, custom_objects, limits.model_bytes, "model_from_json")

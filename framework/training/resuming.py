@@ -334,9 +334,13 @@ class _damage:
         return self
 
     def __exit__(self, kind, error, _):
-        if isinstance(error, (KeyError, TypeError, ValueError, IndexError, AttributeError)) and (
-            not isinstance(error, (LoadError, InvalidArgumentError))
-        ):
+        if isinstance(error, _CAUSED) and not isinstance(error, (LoadError, InvalidArgumentError)):
             raise LoadError(
                 f"{self._name}: the state is damaged, or of another program: {error!r}"
             ) from error
+
+
+_CAUSED = (
+    KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError,
+    AssertionError,
+)  # fmt: skip
