@@ -41,3 +41,10 @@ from framework.functions.image_files import (
     is_jpeg as is_jpeg, random_jpeg_quality as random_jpeg_quality,
     stateless_random_jpeg_quality as stateless_random_jpeg_quality,
 )  # fmt: skip
+from framework.functions.image_boxes import (
+    combined_non_max_suppression as combined_non_max_suppression,
+    draw_bounding_boxes as draw_bounding_boxes, non_max_suppression as non_max_suppression,
+    non_max_suppression_overlaps as non_max_suppression_overlaps,
+    non_max_suppression_padded as non_max_suppression_padded,
+    non_max_suppression_with_scores as non_max_suppression_with_scores,
+)  # fmt: skip

@@ -61,6 +61,7 @@ TESTED_IN = {
     "functions/test_image.py": """
         functions/image_augmentation functions/image_colors functions/image_geometry
         functions/image_layout functions/image_measures functions/image_resizing""",
+    "functions/test_image_boxes.py": "kernels/suppression",
     "functions/test_image_files.py": "data/image_files data/png_files",
     "functions/test_linalg.py": "kernels/matrices",
     "functions/test_sampling.py": "functions/distributions functions/generator",

@@ -110,7 +110,7 @@ def resize_with_pad(
     wanted = np.array(target, np.float32)
     exact = old / (old / wanted).max()
     top, left = np.maximum(np.floor((wanted - exact) / 2), 0).astype(int).tolist()
-    y = _resized(x, np.floor(exact).astype(int).tolist(), method, antialias)
+    y = _resized(x, _size(np.floor(exact).astype(int).tolist()), method, antialias)
     return padded(y, top, left, *target)
 
 

@@ -16,6 +16,8 @@ X, Y = waves(2, 5, 7, 3), waves(2, 5, 7, 3, start=1.0)
 BYTES = np.uint8(X * 255)
 LARGE, LARGER = waves(2, 13, 14, 2), waves(1, 26, 31, 1)
 BOXES = np.float32([[0.05, 0.1, 0.9, 0.8], [0.7, 0.9, 0.2, -0.3]])
+CORNERS = np.float32([[0, 0, 0.4, 0.4]]) + waves(9, 1) / 3 + waves(9, 4, start=2.0) / 9
+SCORES = waves(9, start=3.0)
 ONES = [1, 1, 1, 1]
 
 
@@ -54,9 +56,13 @@ CALLS = {
     "adjust_hue": lambda f: f(X, 0.2),
     "adjust_saturation": lambda f: f(X, 0.6),
     "central_crop": lambda f: f(X, 0.6),
+    "combined_non_max_suppression": lambda f: f(
+        CORNERS[None, :, None], np.stack([SCORES, SCORES[::-1]], -1)[None], 4, 6, 0.3, 0.2
+    ),
     "convert_image_dtype": lambda f: f(BYTES, "float32"),
     "crop_and_resize": lambda f: f(X, BOXES, np.int32([1, 0]), [4, 3], "bilinear", 0.3),
     "crop_to_bounding_box": lambda f: f(X, 1, 2, 3, 4),
+    "draw_bounding_boxes": lambda f: f(X, np.stack([BOXES, CORNERS[:2]]), None),
     "extract_glimpse": lambda f: f(X, [3, 4], BOXES[:, :2], True, True, "zero"),
     "extract_patches": lambda f: f(X, [1, 2, 3, 1], [1, 1, 2, 1], ONES, "SAME"),
     "flip_left_right": lambda f: f(X),
@@ -64,6 +70,12 @@ CALLS = {
     "grayscale_to_rgb": lambda f: f(LARGER),
     "hsv_to_rgb": lambda f: f(X),
     "image_gradients": lambda f: f(X),
+    "non_max_suppression": lambda f: f(CORNERS, SCORES, 6, 0.3, 0.1),
+    "non_max_suppression_overlaps": lambda f: f(waves(9, 9), SCORES, 6, 0.6, 0.1),
+    "non_max_suppression_padded": lambda f: f(
+        CORNERS[None], SCORES[None], 6, 0.3, 0.1, pad_to_max_output_size=True
+    ),
+    "non_max_suppression_with_scores": lambda f: f(CORNERS, SCORES, 6, 0.3, 0.1, 0.5),
     "pad_to_bounding_box": lambda f: f(X, 1, 2, 8, 10),
     "per_image_standardization": lambda f: f(X),
     "psnr": lambda f: f(X, Y, 1.0),
@@ -92,9 +104,16 @@ NUMBERS = {
     "adjust_hue": [[2, 5, 7, 3], "float32", 18.7552, 11.387, 11.5742],
     "adjust_saturation": [[2, 5, 7, 3], "float32", 22.5808, 13.7975, 13.5004],
     "central_crop": [[2, 3, 5, 3], "float32", 12.596, 7.5658, 7.8579],
+    "combined_non_max_suppression": [
+        [[1, 6, 4], "float32", 3.4239, 2.0454, 1.9937],
+        [[1, 6], "float32", 3.0942, 2.0659, 2.1393],
+        [[1, 6], "float32", 2.0412, 1.2754, 0.907],
+        [[1], "int32", 10.0, 10.0, 10.0],
+    ],
     "convert_image_dtype": [[2, 5, 7, 3], "float32", 18.8943, 11.7445, 11.2846],
     "crop_and_resize": [[2, 4, 3, 3], "float32", 10.3664, 6.2405, 6.2788],
     "crop_to_bounding_box": [[2, 3, 4, 3], "float32", 10.4728, 6.3223, 6.5648],
+    "draw_bounding_boxes": [[2, 5, 7, 3], "float32", 19.2212, 11.9278, 11.3965],
     "extract_glimpse": [[2, 3, 4, 3], "float32", 9.5371, 5.6502, 5.8457],
     "extract_patches": [[2, 5, 4, 18], "float32", 26.5921, 16.1, 15.9126],
     "flip_left_right": [[2, 5, 7, 3], "float32", 18.9634, 11.6696, 11.65],
@@ -104,6 +123,16 @@ NUMBERS = {
     "image_gradients": [
         [[2, 5, 7, 3], "float32", 0.1997, -0.0883, 0.4003],
         [[2, 5, 7, 3], "float32", -1.1177, -1.3591, -0.7374],
+    ],
+    "non_max_suppression": [[3], "int32", 15.8771, 13.2017, 8.5009],
+    "non_max_suppression_overlaps": [[4], "int32", 16.25, 12.0386, 9.0269],
+    "non_max_suppression_padded": [
+        [[1, 6], "int32", 11.2268, 9.335, 6.011],
+        [[1], "int32", 7.5, 7.5, 7.5],
+    ],
+    "non_max_suppression_with_scores": [
+        [[6], "int32", 21.433, 10.7898, 12.4061],
+        [[6], "float32", 2.5925, 1.8036, 1.7813],
     ],
     "pad_to_bounding_box": [[2, 8, 10, 3], "float32", 12.5431, 7.4445, 7.5794],
     "per_image_standardization": [[2, 5, 7, 3], "float32", -0.0, 1.0783, -0.1355],
@@ -197,7 +226,7 @@ def _of_pillow(call):
 
 
 FILES = {
-    "adjust_jpeg_quality": (lambda f: bool(np.mean(abs(f(X[0], 95) - X[0])) < 0.2), True),
+    "adjust_jpeg_quality": (lambda f: f(X[0], 95).shape, [5, 7, 3]),
     "decode_and_crop_jpeg": (lambda f: f(PNG, [0, 1, 1, 1]), [[[200]]]),
     "decode_bmp": (lambda f: f(BMP), [[[3, 2, 1], [6, 5, 4]]]),
     "decode_gif": (lambda f: f(PNG), [[[[100] * 3, [200] * 3]]]),
