@@ -1,5 +1,6 @@
 from framework.layers.activation import (
     ELU as ELU, LeakyReLU as LeakyReLU, PReLU as PReLU, ReLU as ReLU, Softmax as Softmax,
+    ThresholdedReLU as ThresholdedReLU,
 )  # fmt: skip
 from framework.layers.attention import (
     AdditiveAttention as AdditiveAttention, Attention as Attention,

@@ -74,6 +74,23 @@ class LeakyReLU(Layer, builds_at_init=True):
         return activations.leaky_relu(inputs, self.negative_slope)
 
 
+class ThresholdedReLU(Layer):
+    """`x` where it is above `theta`, else 0; a layer of earlier versions that tf.keras still lists.
+
+    >>> import numpy as np
+    >>> ThresholdedReLU(1.0)(np.array([0.5, 1.0, 2.0])).numpy()
+    array([0., 0., 2.], dtype=float32)
+    """
+
+    theta: NotNegative = 1.0
+    supports_masking = True
+
+    def call(self, inputs: TensorLike) -> Any:
+        if not inputs.dtype.is_floating:
+            inputs = cast(inputs, dtype=self.compute_dtype.np)
+        return activations.threshold(inputs, self.theta, 0.0)
+
+
 class ELU(Layer, builds_at_init=True):
     """`x` where positive, else `alpha * (exp(x) - 1)`."""
 

@@ -353,6 +353,27 @@ def test_a_policy_computes_in_float16():
         assert np.isfinite(np.asarray(found, "float32")).all()
 
 
+@pytest.mark.parametrize(("name", "axis"), [("RandomHeight", 1), ("RandomWidth", 2)])
+def test_former_layers_change_one_size(name, axis):
+    eager, layer = (getattr(layers, name)((-0.5, 0.5), seed=1) for _ in range(2))
+    expected = [eager(IMAGES, training=True) for _ in range(6)]
+    sizes = [found.shape[axis] for found in expected]
+    assert min(sizes) >= 4
+    assert max(sizes) < 12
+    assert len(set(sizes)) > 2
+    assert all(found.shape[3 - axis] == 8 for found in expected)
+    function = tf.function(lambda x: layer(x, training=True))
+    for found in expected:
+        np.testing.assert_allclose(function(tf.constant(IMAGES)), found, atol=1e-6)
+    np.testing.assert_array_equal(layer(IMAGES, training=False), IMAGES)
+    assert layer(keras.Input((8, 8, 3))).shape.count(None) == 2
+    again = type(layer).from_config(layer.get_config())
+    assert again.get_config() == layer.get_config()
+    assert layer.get_config().keys() == {
+        "name", "trainable", "dtype", "factor", "interpolation", "seed"
+    }  # fmt: skip
+
+
 # ---- users' subclasses, saving, errors -----------------------------------------------------------
 
 
@@ -455,6 +476,7 @@ BAD = [
     (lambda: layers.Solarization(1.5), ValueError, "addition_factor"),
     (lambda: layers.RandomFlip("diagonal"), ValueError, "mode"),
     (lambda: layers.Resizing(0, 3), ValueError, "height"),
+    (lambda: layers.RandomHeight((0.2, -0.2)), ValueError, "factor"),
     (lambda: layers.RandomFlip()(np.ones((3, 3))), ValueError, "rank 3"),
     (lambda: layers.RandomFlip()({"images": IMAGES, "bounding_boxes": {"boxes": [], "labels": []}}),
      ValueError, "bounding_box_format"),

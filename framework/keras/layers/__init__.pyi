@@ -1,5 +1,8 @@
 from framework.keras.layers import experimental as experimental
 from framework.layers import *
+from framework.layers.images.former import (
+    RandomHeight as RandomHeight, RandomWidth as RandomWidth,
+)  # fmt: skip
 from framework.layers.layer_configs import deserialize as deserialize, serialize as serialize
 
 AvgPool1D = AveragePooling1D

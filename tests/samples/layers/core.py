@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.samples.layers.arguments import real
 
-BUILT_BY_CALL = {"Dense", "PReLU"}
+BUILT_BY_CALL = {"Dense", "PReLU", "ThresholdedReLU"}
 STOPS_MASKS = {"Flatten", "Reshape", "Permute", "RepeatVector", "Lambda"}
 SAMPLES = {
     "Dense": [
@@ -18,6 +18,7 @@ SAMPLES = {
         ({"max_value": 1.05, "negative_slope": 0.2, "threshold": 0.3}, real(3, 4)),
     ],
     "LeakyReLU": [({"negative_slope": 0.2}, real(2, 3))],
+    "ThresholdedReLU": [({"theta": 0.5}, np.array([[-1.0, 0.3, 0.7], [0.2, 1.5, 2.0]]))],
     "ELU": [({"alpha": 0.7}, real(2, 3))],
     "Softmax": [({}, real(2, 3)), ({"axis": (1, 2)}, real(2, 3, 4))],
     "Dropout": [({"rate": 0.4, "seed": 3}, real(2, 3)), ({"rate": 0.0}, real(2, 3))],

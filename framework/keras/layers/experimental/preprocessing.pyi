@@ -3,6 +3,9 @@ from framework.layers.categorical import (
 )  # fmt: skip
 from framework.layers.hashing import HashedCrossing as HashedCrossing, Hashing as Hashing
 from framework.layers.images.colors import RandomContrast as RandomContrast
+from framework.layers.images.former import (
+    RandomHeight as RandomHeight, RandomWidth as RandomWidth,
+)  # fmt: skip
 from framework.layers.images.geometry import (
     RandomFlip as RandomFlip, RandomRotation as RandomRotation,
     RandomTranslation as RandomTranslation, RandomZoom as RandomZoom,
