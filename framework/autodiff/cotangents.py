@@ -49,7 +49,7 @@ def check_source(source):
 def seeds(target, output_gradients, taped):
     """Return the cotangents of the targets: serial -> array (tensor if `taped`)."""
     if type(target) is Tensor and output_gradients is None and not target.array.ndim:
-        one = _ONES.get(target.array.dtype)  # the most common case: a loss
+        one = _ONES.get(target.array.dtype)  # the most common target is a loss
         if one is not None:
             if target.serial is None:  # no tape recorded the target; it may still be a source
                 target.serial = next(serials)
@@ -79,7 +79,8 @@ def seeds(target, output_gradients, taped):
 
 def _target(item, factor):
     """Return (the tensor or variable to differentiate, its output gradient or None)."""
-    if type(item) is IndexedSlices:  # its dense form has the same sum as its values
+    # the dense form of IndexedSlices has the same sum as their values
+    if type(item) is IndexedSlices:
         return item.values, None if factor is None else gather_rows(tensor(factor), item.indices)
     return item if isinstance(item, CoreVariable) else tensor(item), factor
 

@@ -276,7 +276,7 @@ class _Reads(Recorder):
 def _must_take_variables(grad_fn, variables):
     try:
         parameters = inspect.signature(grad_fn).parameters
-    except (TypeError, ValueError):  # a callable without a signature
+    except (TypeError, ValueError):  # the callable has no signature
         return
     if "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return

@@ -212,7 +212,8 @@ def hvp(f: Any, primals: Any, tangents: Any) -> Any:
 
 # ---- what they have in common --------------------------------------------------------------------
 
-_NAMES = ("__module__", "__name__", "__qualname__")  # copied from `f`; not its docstring
+# attributes copied from `f`, without its docstring
+_NAMES = ("__module__", "__name__", "__qualname__")
 
 
 def _prepared(f, args, argnums):

@@ -82,7 +82,8 @@ def make_vjp(f: Any, params: TensorLike = None, persistent: bool = True) -> Any:
     return value_and_vjp
 
 
-_NAMES = ("__module__", "__name__", "__qualname__")  # copied from `f`; not its docstring
+# attributes copied from `f`, without its docstring
+_NAMES = ("__module__", "__name__", "__qualname__")
 
 
 def _watched(args, positions, tape):

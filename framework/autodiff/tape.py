@@ -81,7 +81,8 @@ class GradientTape(TapeNotes, Jacobians):
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
-        self._consumed = self._fresh = True  # both hold until the tape is entered
+        # until it is entered, the tape counts as consumed and as fresh
+        self._consumed = self._fresh = True
         self._clear()
         if trace:
             self._trace()
@@ -216,7 +217,8 @@ class GradientTape(TapeNotes, Jacobians):
             elif reads == READS_PICKED:
                 read = pick(args, attrs, outputs, saved)
             else:
-                read, reads = output, READS_INPUT  # a single value, stored like an input
+                # the rule reads only the output, which is stored like an input
+                read, reads = output, READS_INPUT
             shape = arg.array.shape if op.broadcasts else None
             self._edges.append((produced, last, op, rule, arg.serial, shape, reads, read))
             last = False
@@ -336,7 +338,7 @@ class GradientTape(TapeNotes, Jacobians):
         while edges:
             produced, last, op, rule, serial, shape, count, read = edges.pop()
             if rule is None:
-                g = d = None  # free memory: a joint rule may need much (a recomputed block)
+                g = d = None  # free memory: a joint rule may need much memory (a recomputed block)
                 self._joined(op, produced, read, grads, needed, kept, taped)
                 continue
             g = grads.pop(produced, None) if last else grads.get(produced)

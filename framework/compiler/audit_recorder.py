@@ -112,7 +112,7 @@ class AuditRecorder(GraphRecorder):
     # ---- recorder events ----
 
     def op(self, op, args, attrs, outputs, saved):
-        # `_next` is inlined, and one output needs no loop, because most events are ops
+        # most events are ops: for speed, `_next` is inlined, and a single output needs no loop
         at = self._at
         if at is None or self._block is not None:
             return

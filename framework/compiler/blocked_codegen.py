@@ -33,7 +33,7 @@ class BlockedFunction:
         self.name, self._group, self._bound, self._over = name, group, bound, over
         # dtypes of the scratch blocks; names of the blocks that are filled with one number
         self._scratch, self._full = [], []
-        self._free = []  # scratch blocks that can be used again: (index, dtype)
+        self._free = []  # (index, dtype) of scratch blocks that can be used again
         self._names, self._lines, self._late = {}, [], []
         self._inputs = [f"x{i}" for i in range(len(group.inputs))]
         self._outputs = [f"y{i}" for i in range(len(group.outputs))]
@@ -50,7 +50,7 @@ class BlockedFunction:
 
     def _node(self, position, node):
         (output,) = node.outputs
-        written = self._writer(node)  # its source lines, once the name of the output is chosen
+        written = self._writer(node)  # a function that maps the output's name to source lines
         overwrites = node.op.name not in lowering.LATE_READERS
         if overwrites:
             self._release(position, node)

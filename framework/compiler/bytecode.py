@@ -51,7 +51,7 @@ def _paths(code):
 
 
 def _argument_count(code):
-    # the flags of *args and **kwargs
+    # the code flags that mark *args and **kwargs
     starred = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
     return code.co_argcount + code.co_kwonlyargcount + starred
 
@@ -67,7 +67,8 @@ def _roots(instruction, code, arguments):
         return [(LOCAL, value)] if value in arguments else []
     if name in _LOCALS:
         return [(LOCAL, value)] if value in arguments else []
-    if name in _PAIRS:  # it loads two variables; the next instruction reads from the second
+    # the instruction loads two variables; the next instruction reads from the second
+    if name in _PAIRS:
         return [(LOCAL, value[1])] if value[1] in arguments else []
     return []
 

@@ -298,7 +298,7 @@ class _BatchedLoop:
 
 
 _MOST_KNOWN = 100
-_OF_TASK = 8  # maximum number of a task's integers besides the addresses of its arrays
+_OF_TASK = 8  # maximum number of a task's integer arguments besides array addresses
 _built = WeakValueDictionary()
 
 

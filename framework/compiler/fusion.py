@@ -23,7 +23,7 @@ class FusionGroup:
         self.shape = shape
         self.nodes, self.inputs, self.outputs = [], (), ()
         self.late = set()  # ids of sums and of scalars that depend on them: known after the loop
-        # elements per row if the group has row or column operands or such sums, else None
+        # the row length, if operands or sums of the group distinguish rows; else None
         self.columns = None
         self.met = set()  # ids of all Values that the group's nodes read or compute
 

@@ -212,7 +212,7 @@ class GraphRecorder(Recorder):
             self.arguments.append(self._new(tensor, argument=place))
 
     def __enter__(self):
-        # while it is open, it is the only recorder
+        # while this recorder is open, it is the only one
         self._outer, thread.stack = thread.stack, (self,)
         return self
 
@@ -339,7 +339,7 @@ class GraphRecorder(Recorder):
 
     def value_read(self, tensor, how):
         value = self.known(tensor)
-        # a constant, or computed from constants: no guard is needed
+        # the value is a constant, or computed from constants: no guard is needed
         if value is None or value.fixed:
             return
         if how in _EXACT and value.size == 1:

@@ -41,7 +41,8 @@ class Liveness:
         self.shared = [n for n, v in enumerate(graph.arguments) if self.root(v) in self.escaped]
         self.read_last.update((id(v), len(graph.nodes)) for v in graph.ends)
         stops = [position for position, node in enumerate(graph.nodes) if may_end_call(node)]
-        self.last_stop = max(stops, default=-1)  # position of the last node that can end a call
+        # position of the last node that can end a call early
+        self.last_stop = max(stops, default=-1)
 
     def root(self, value):
         """Return the id that represents the alias class of the value."""

@@ -44,7 +44,7 @@ def fits_loop(node):
 
 _NUMBERS = (int, float, bool)
 _ROWS = 8  # minimum rows per chunk, except for arrays with fewer; as in matrix products
-CHUNK = 512  # elements per work item if the arrays have fewer rows than that
+CHUNK = 512  # elements per work item of arrays with too few rows for such chunks
 _COSTLY = {
     "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",
     "gelu_back",
@@ -87,8 +87,8 @@ class GroupLoop:
         }
         self.layouts = [layout(v, group.shape) for v in self.inputs]
         rows = {loop_kernels.ROW, loop_kernels.COLUMN} & set(self.layouts)
-        # Without row or column operands or such sums, the loop takes arrays of any shape as
-        # one-dimensional.
+        # If no operand or sum distinguishes rows, the loop takes arrays of any shape and treats
+        # them as one-dimensional.
         self.flat = not rows and all(over == "all" for over in self._sums.values())
         operands = [
             loop_kernels.LoopOperand(
@@ -125,8 +125,8 @@ class GroupLoop:
     def units(self):
         """Return (number of work items, minimum items per chunk, size of an item).
 
-        The size counts elements; or rows if the loop has row or column operands or such sums; or
-        columns if the work items are columns.
+        The size counts elements; or rows, if operands or sums distinguish rows; or columns, if
+        the work items are columns.
         """
         if self.by_columns:
             return self.columns, COLUMNS, 1
@@ -226,7 +226,7 @@ CALL, BYTE = 0.5e-6, 1e-10
 # compile the loops that are not on disk.
 _TO_LOAD, _TO_COMPILE = 0.1, 0.7  # seconds to import Numba; to compile one loop
 TRIAL = 20  # number of calls after which a plan estimates the time that loops would save
-LARGE = 1 << 25  # bytes written per call; above this, the time is estimated before the first call
+LARGE = 1 << 25  # if a call writes more bytes, a plan estimates that time before the first call
 
 
 def work(group):

@@ -23,7 +23,7 @@ _SHARED = 1 << 18  # minimum bytes of an array whose columns are summed by sever
 # maximum bytes per array of a single node that joins a region: NumPy is as fast on larger ones
 _JOINS = 1 << 17
 _OF_PRODUCT = 8e-12  # seconds per multiplication of a matrix product
-# A task of more seconds is heavy: after it, only nodes that read its result join the region.
+# Estimated seconds above which a task is heavy: after it, only readers of its result join.
 _HEAVY = 1e-4
 
 
@@ -173,7 +173,7 @@ class NumbaCodegen(NumpyCodegen):
     def _access(self, value, unit, written=False, columns=False):
         """Return the MemoryAccess of a value; if `unit` (bytes) is None, each chunk uses all."""
         if not written and id(value) not in self._in_buffers:
-            unit = None  # the value may be a view, whose rows are not those of the memory
+            unit = None  # the value may be a view: its rows need not be rows of the memory
         return MemoryAccess(self._memory(value), unit, written, columns)
 
     def _op(self, position, node):

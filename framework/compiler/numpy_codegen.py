@@ -382,7 +382,8 @@ class NumpyCodegen:
                 return None
             variable = self._variable(found[0])
             name = self._unique(f"{variable}_own")
-            self._body.append(f"{name} = own({variable})")  # a line of its own: see `own`
+            # a separate line, for the reason in `own`
+            self._body.append(f"{name} = own({variable})")
             return name
         if value.dtype.kind not in "fiub" or not value.nbytes:
             return None

@@ -147,7 +147,7 @@ class _RegionCall:
             self._put(places[name], array)
         self._places = [places[name] for name in region.given]
         self._expected = [region.expected[name] for name in region.given]
-        # for each given array a weak reference to the one whose address is in `_numbers`
+        # weak references to the arrays of the last call, whose addresses are in `_numbers`
         self._known = [_nothing] * len(region.given)
         _calls.add(self)
 

@@ -26,7 +26,7 @@ _USED = (
     "ml_dtypes",
 )
 _LIBRARY = frozenset((*sys.stdlib_module_names, *_USED)) - {"__main__"}
-# functions that ask for a type: np.arange calls `type` in C
+# functions that read the exact type of a number: np.arange calls `type` in C
 _ASKING = frozenset(("type", "arange"))
 _FUNCTIONS = (types.FunctionType, types.MethodType)
 _MOST = 256  # maximum number of guards of one trace; audits cover further reads

@@ -112,7 +112,8 @@ class ScalarProgram:
                     known.append(result)
                 elif not same(result, expected):
                     return None
-        except (ArithmeticError, ValueError):  # then the body runs eagerly, which raises the error
+        # the body then runs eagerly and raises the error for the user
+        except (ArithmeticError, ValueError):
             return None
         result = [known[place] for place, _ in self._outputs]
         fit = all(_fits(v, dtype) for v, (_, dtype) in zip(result, self._outputs, strict=True))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from framework.core.errors import DamagedFileError, UnsafeFileError
 
 MEMBERS = 5_000_000
-RATIO = 200  # of a member's bytes to those of the archive, above `FLOOR`
+RATIO = 200  # maximum ratio of a member's bytes to the archive's, above `FLOOR`
 FLOOR = 256 * 2**20
 _BLOCK = 2**20
 
@@ -163,7 +163,7 @@ def _write_beside(members, folder, most, file):
         new.mkdir()
         for member in members:
             most -= _write(member, new, most, file)
-        for member in members:  # links last, so that no member is written through one
+        for member in members:  # create links last, so that no member is written through a link
             if member.kind == "link":
                 new.joinpath(*member.parts).symlink_to(member.target)
         if folder.exists():

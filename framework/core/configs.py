@@ -222,7 +222,8 @@ def _record_of(obj):
         if found is not None:
             record[key] = serialize_value(found)
     if _thread.shared is not None:
-        first = _thread.shared.setdefault(id(obj), (record, obj))[0]  # `obj`: keeps the id unique
+        # `obj` in the pair keeps the id unique
+        first = _thread.shared.setdefault(id(obj), (record, obj))[0]
         if first is not record:
             first["shared_object_id"] = record["shared_object_id"] = id(obj)
     return record

@@ -193,7 +193,8 @@ def _in_dtype(array, wanted):
     if wanted is None and array.dtype not in dtypes.by_array:
         wanted = dtypes.as_dtype(array.dtype)  # converts another byte order; raises if unsupported
     if wanted is not None:
-        real = array.dtype.kind == "c" and not wanted.is_complex  # drop the imaginary parts
+        # a cast to a real dtype drops imaginary parts
+        real = array.dtype.kind == "c" and not wanted.is_complex
         return np.array(array.real if real else array, wanted.np)
     return array.copy()
 

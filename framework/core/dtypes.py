@@ -224,7 +224,7 @@ def _of_numpy(value):
         return _bfloat16()
     if made.kind in "SU":
         return string
-    if made.name in _BY_NAME:  # a supported dtype in another byte order
+    if made.name in _BY_NAME:  # the dtype is supported, in another byte order
         return _BY_NAME[made.name]
     raise DTypeError(f"{value!r} is not a dtype that tensors can have{suggest(value, _BY_NAME)}")
 

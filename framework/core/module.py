@@ -144,7 +144,8 @@ def _visit(module, which, found, visited):
         _visit(child, which, found, visited)
 
 
-_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")  # as in TensorFlow
+# word boundaries as in TensorFlow's names
+_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")
 
 
 def _belongs(variable, which):

@@ -111,7 +111,8 @@ class Op:
         self.sized_by_values, self.raises = sized_by_values, raises
         self.inputs, self.variadic = (inputs, False) if inputs else _inputs(forward)
         self.backward, self.composite = backward, composite
-        self.joined = backward is not None or outputs != 1  # not recorded as one edge per input
+        # whether it is recorded as one edge, not one per input
+        self.joined = backward is not None or outputs != 1
         self.vjps = (no_derivative,) if vjps and all(v is no_derivative for v in vjps) else vjps
         self.derivative = backward is not None or any(v is not no_derivative for v in vjps)
         if not vjps and backward is None:
@@ -359,7 +360,8 @@ def _gather(op, rule):
     """Return `pick(args, attrs, y, saved)`: the arguments of `rule` without `g` and `needed`."""
     names = [name for name in list(inspect.signature(rule).parameters)[1:] if name != "needed"]
     getters, attributes = [_getter(op, name) for name in names], []
-    while getters and getters[-1] is None:  # trailing names are mostly those of attributes
+    # trailing names are mostly those of attributes, which need no getter
+    while getters and getters[-1] is None:
         attributes.insert(0, names[len(getters) - 1])
         getters.pop()
     if len(getters) == 1 and names[0] in op.inputs and not op.variadic:

@@ -17,8 +17,9 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
 
-_NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # dtype kinds they adapt to
-_VARIABLES = frozenset((Variable, KerasVariable))  # by exact type: faster than isinstance
+_NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # dtype kinds that they adapt to
+# compared by exact type, which is faster than isinstance
+_VARIABLES = frozenset((Variable, KerasVariable))
 
 
 def floating(x, what) -> Any:

@@ -41,7 +41,7 @@ class _Bits(threading.local):
         """Return the generator, `counted` counts (four 64-bit words each) after a draw's start."""
         state = self.state
         state["state"]["key"][:] = (seed, use)
-        state["state"]["counter"][:] = (counted, 0, number, 0)  # 2**128 counts per draw
+        state["state"]["counter"][:] = (counted, 0, number, 0)  # each draw has 2**128 counts
         state["buffer_pos"], state["has_uint32"] = 4, 0
         self.philox.state = state
         return self.generator

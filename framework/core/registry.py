@@ -38,7 +38,7 @@ class Registry:
             if inspect.isclass(target):
                 self.classes[snake_case(own)] = target
             for name in (own, snake_case(own), *names):
-                self._spellings.setdefault(name.lower(), own)  # the first one keeps it
+                self._spellings.setdefault(name.lower(), own)  # the first object keeps the name
             return target
 
         return register

@@ -22,7 +22,7 @@ _OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # estimated seconds per score and per mult
 _SHARED = 1 << 22  # minimum multiplications of q k^T that are divided among threads in NumPy
 _BLOCK = 1 << 17  # number of scores in a block: 512 KB of float32 stay in the cache
 _CAUSAL_ROWS = 64  # maximum rows of a block if scores of later keys are skipped
-_SMALL = 20.0  # exp of scores up to this needs no subtraction of the row's maximum
+_SMALL = 20.0  # scores up to this: exp needs no subtraction of the row's maximum
 _FLOAT = np.dtype(np.float32)
 NO_BIAS, NO_MASK = np.empty(0, np.float32), np.empty(0, np.bool_)
 
@@ -58,7 +58,7 @@ def forward(q, k, v, bias, mask, *, scale, causal):
                 high[part] = np.maximum.reduce(e, axis=-1)
                 e -= high[part][..., None]
                 np.exp(e, out=e)
-                total[part] = np.matmul(e, ones[:keys])  # 7 times as fast as np.sum
+                total[part] = np.matmul(e, ones[:keys])  # np.matmul is 7 times as fast as np.sum
             np.divide(e @ v[(*part[:2], slice(keys))], total[part][..., None], out=o[part])
 
     _share(
@@ -70,7 +70,7 @@ def forward(q, k, v, bias, mask, *, scale, causal):
 def _small_exponentials(scores, ones, total):
     """Compute exp of scores in place, and its row sums in `total`; return None if a row's maximum
     must be subtracted first. Finding the row maxima takes longer than exp."""
-    if not np.maximum.reduce(scores, axis=None) <= _SMALL:  # true for NaN, too
+    if not np.maximum.reduce(scores, axis=None) <= _SMALL:  # the condition also holds for NaN
         return None
     np.exp(scores, out=scores)
     np.matmul(scores, ones, out=total)
@@ -88,7 +88,7 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
     g, q, k, v, bias, out = (_wide(x) for x in (g, q, k, v, bias, out))
     batch, length, heads, _ = q.shape
     skips = causal and mask is None
-    # Without skipping, the first block of rows uses all keys: it can write instead of add.
+    # Without skipping, the first block of rows uses all keys, so it writes instead of adding.
     once = not skips and length > 0
     empty = np.empty_like if once else np.zeros_like
     d_q, d_k, d_v = np.empty_like(q, order="C"), empty(k, order="C"), empty(v, order="C")

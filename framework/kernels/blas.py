@@ -117,7 +117,7 @@ class limited:
 
 
 _changing = threading.Lock()
-_inside = 0  # how many `limited` contexts are open
+_inside = 0  # number of open `limited` contexts
 _before = 0  # the number of threads that the last `limited` restores; 0 if it is unchanged
 
 

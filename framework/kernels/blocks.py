@@ -24,7 +24,8 @@ _free = {}  # unused scratch arrays: for a tuple of dtypes, lists of one array p
 def size(elements, ufuncs):
     """Return the number of elements of a block, for blocks of about equal size."""
     if elements * ufuncs >= LEAST:
-        count = 2 * max(1, round(elements / (2 * _SHARED)))  # even, for equal work on two threads
+        # an even number of blocks gives two threads equal work
+        count = 2 * max(1, round(elements / (2 * _SHARED)))
     else:
         count = max(1, -(-elements // ALONE))
     return -(-elements // (count * _LINE)) * _LINE

@@ -32,7 +32,7 @@ class Constants(dict):
 
 zeros, ones = Constants(0), Constants(1)
 
-_ROW = 1024  # number of zeros that `positive` compares with at a time: they stay in the cache
+_ROW = 1024  # size of the array of zeros in `positive`: it stays in the cache
 _rows = {np.dtype(t): np.zeros(_ROW, t) for t in ("float32", "float64")}
 
 

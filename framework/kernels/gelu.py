@@ -118,7 +118,8 @@ def with_slope_by_rows(x, out, slope, *, approximate):
     block = blocks.size(x.size, _UFUNCS)
 
     def work(at):
-        for start in range(at.start * size, at.stop * size, block):  # a row may exceed a block
+        # a row may be longer than a block
+        for start in range(at.start * size, at.stop * size, block):
             _block(function, arrays, start, min(start + block, at.stop * size))
 
     return blocks.RowBlocks(x.size // size, max(block // size, 1), work)
@@ -153,8 +154,8 @@ def _tail(x, out, scratch):
     """Write Φ(-|x|) to `out`; return min(|x|, END) and exp(-x²/2), stored in scratch."""
     size, e, u = scratch
     np.abs(x, size)
-    if not np.maximum.reduce(size, initial=0.0) <= END:  # also true for NaN
-        np.minimum(size, _NUMBERS[END], out=size)  # takes 4 times as long as np.multiply
+    if not np.maximum.reduce(size, initial=0.0) <= END:  # the condition also holds for NaN
+        np.minimum(size, _NUMBERS[END], out=size)  # np.minimum takes 4 times as long as np.multiply
     np.add(size, _NUMBERS[CENTER], e)
     np.subtract(size, _NUMBERS[CENTER], u)
     np.divide(u, e, u)
@@ -173,7 +174,8 @@ def _gelu_block(x, out, scratch):
 
 def _value(x, tail, size, spare, out):
     np.multiply(tail, size, out)
-    np.maximum(x, blocks.full(_ZERO)[: len(x)], out=spare)  # 5 times as fast as np.maximum(x, 0)
+    # the maximum with an array is 5 times as fast as np.maximum(x, 0)
+    np.maximum(x, blocks.full(_ZERO)[: len(x)], out=spare)
     np.subtract(spare, out, out)
 
 
@@ -193,10 +195,10 @@ def _slope(x, tail, size, e):
     np.subtract(_NUMBERS[0.5], tail, tail)
     np.multiply(size, _NUMBERS[_DENSITY], size)
     np.multiply(size, e, size)
-    np.add(tail, size, tail)  # now the slope is 1/2 + tail for x >= 0, else 1/2 - tail
+    np.add(tail, size, tail)  # from here, the slope is 1/2 + tail for x >= 0, else 1/2 - tail
     bits, sign = tail.view(np.int32), e.view(np.int32)
     np.bitwise_and(x.view(np.int32), _SIGN, sign)
-    np.bitwise_xor(bits, sign, bits)  # flips signs; np.copysign takes 3 times as long
+    np.bitwise_xor(bits, sign, bits)  # the xor flips signs; np.copysign takes 3 times as long
     np.add(tail, _NUMBERS[0.5], tail)
 
 
@@ -239,5 +241,5 @@ def _tanh_slope(x, s, rest, squared):
     np.multiply(squared, x, squared)
     np.subtract(x.dtype.type(1), s, rest)
     np.multiply(rest, s, rest)
-    np.multiply(squared, rest, squared)  # now x times the derivative of the sigmoid
+    np.multiply(squared, rest, squared)  # `squared` becomes x times the derivative of the sigmoid
     np.add(s, squared, s)

@@ -16,8 +16,8 @@ from framework.kernels.choose import masked, zeros
 from framework.kernels.share import blocks, share
 from framework.kernels.sums import added
 
-_BLOCK = 1 << 19  # elements of windows that a thread copies before it multiplies them: 2 MB
-_FEW = 4  # up to this many channels, copying all windows pixel by pixel is faster than one by one
+_BLOCK = 1 << 19  # number of window elements that a thread copies and then multiplies: 2 MB
+_FEW = 4  # up to this many channels, windows are copied pixel by pixel, else one by one
 
 
 @no_warnings

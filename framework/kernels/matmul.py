@@ -99,7 +99,8 @@ def several(lanes):
             parts += [(lane, at) for at in slices]
             ends += [task.finish for task in lane if type(task) is RowBlocks and task.finish]
     if parts:
-        parts.sort(key=_work, reverse=True)  # longest first, so that the threads end together
+        # start the longest parts first, so that the threads end together
+        parts.sort(key=_work, reverse=True)
         with blas.limited(1):
             threads.run(lambda part: _part(*part), parts)
     for end in ends:
@@ -218,7 +219,8 @@ def _shared_stack(a, b, shape):
     a, b = (x.reshape((1,) * (len(shape) - x.ndim) + x.shape) for x in (a, b))
     length = max(shape[:-2])
     axis = shape.index(length)
-    step = -(-length // (2 * threads.count()))  # two parts per thread: one thread may start late
+    # two parts per thread, because one thread may start late
+    step = -(-length // (2 * threads.count()))
 
     def part(start):
         at = (slice(None),) * axis + (slice(start, start + step),)

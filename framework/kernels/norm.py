@@ -51,7 +51,7 @@ def _by_blocks(work, x):
     def keep(i):
         results[i] = work(parts[i])
 
-    with blas.limited(1):  # BLAS's threads would compete with the package's
+    with blas.limited(1):  # BLAS's threads would compete with the package's threads
         if x.size * _UFUNCS < blocks.LEAST:
             for i in range(len(parts)):
                 keep(i)
@@ -128,7 +128,7 @@ def _of_block(x):
     n = x.shape[0] * x.shape[2]
     mean = _over(x) / x.dtype.type(n)
     centred = x - _spread(mean)
-    missed = _over(centred) / x.dtype.type(n)  # the rounding error of the mean
+    missed = _over(centred) / x.dtype.type(n)  # `missed` is the rounding error of the mean
     centred *= centred
     return n, mean + missed, _over(centred) - missed * missed * x.dtype.type(n)
 

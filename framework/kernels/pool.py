@@ -17,7 +17,8 @@ from framework.kernels.share import blocks, share
 
 _FAST = 4096  # minimum elements for which the Numba kernels are used
 _SHARED = 1 << 20  # minimum elements that the Numba kernels divide among threads
-_BLOCK = 1 << 20  # elements of a block of images: with fewer, threads wait for the GIL too often
+# elements of a block of images: with smaller blocks threads wait for the GIL too often
+_BLOCK = 1 << 20
 # pixel numbers are uint8 in windows of up to _CELLS pixels, and int16 up to _MORE_CELLS
 _CELLS, _MORE_CELLS = 1 << 8, 1 << 15
 
@@ -179,7 +180,7 @@ def _larger_of_pairs(x, chosen, y=None):
     below = (lower > upper).view(np.uint8)
     if y is not None:
         np.maximum(upper, lower, out=y)
-    np.negative(below, out=below)  # 1 becomes a byte with all bits set
+    np.negative(below, out=below)  # negation turns 1 into a byte with all bits set
     upper = np.greater(b, a).view(np.uint8)
     np.greater(d, c, out=chosen.view(np.bool_))
     chosen += np.uint8(2)

@@ -4,14 +4,17 @@ from typing import NamedTuple
 
 from framework.kernels import tier
 
-ROWS, COLUMNS = 8, 32  # chunks are multiples of these: about the micro-kernel's block
+# chunks are multiples of these sizes, which are about the micro-kernel's block
+ROWS, COLUMNS = 8, 32
 LEAST = 1 << 15  # minimum multiplications of a task: a smaller product costs less than the call
 PAYS = 1_000_000  # minimum multiplications for which the Numba kernel is as fast as BLAS
 _LARGE = 40_000_000  # minimum multiplications of a product that is computed as its transpose
-_MOST_SWAPPED = 1 << 13  # maximum rows of a product computed as its transpose: scratch is small
+# maximum rows of a product computed as its transpose, by its scratch memory
+_MOST_SWAPPED = 1 << 13
 _ROWS = 64  # minimum rows of a product that `rows_for` passes to a loop row by row
-DEEPEST = 1024  # maximum depth of such a product: `rows_for` has no more scratch memory
-_NARROW, _NARROWEST = 16, 8  # minimum side of large and of small products: below, BLAS is as fast
+DEEPEST = 1024  # maximum depth of such a product, by the scratch memory of `rows_for`
+# minimum side of large and small products; for smaller sides BLAS is as fast
+_NARROW, _NARROWEST = 16, 8
 
 
 class ProductTask(NamedTuple):
@@ -79,7 +82,7 @@ def suits(m, n, depth):
         return m * n * depth >= LEAST and min(m, n, depth) >= _NARROWEST
     if min(m, n, depth) < _NARROW:
         return False
-    return n >= 128 or -n % 32 <= n // 4  # at most a fifth of the panels is padding
+    return n >= 128 or -n % 32 <= n // 4  # at most a fifth of the elements of the panels is padding
 
 
 def swaps(m, n, depth, transpose_a, transpose_b):

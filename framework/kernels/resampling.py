@@ -36,7 +36,8 @@ def matrix(rows, weights, n):
 
 
 def _product(x, axis, dense):
-    if axis == x.ndim - 2 and x.shape[-1] < 16:  # few channels: products with the axis last
+    # for few channels, products with the axis last are faster
+    if axis == x.ndim - 2 and x.shape[-1] < 16:
         return np.ascontiguousarray((x.swapaxes(-1, -2) @ dense.T).swapaxes(-1, -2))
     after = x.shape[axis + 1 :]
     flat = np.matmul(dense, x.reshape(*x.shape[: axis + 1], int(np.prod(after))))

@@ -50,7 +50,7 @@ def _by_rows(work, x, finish=None):
 
 def _do(by_rows, x):
     """Run the RowBlocks `by_rows` on `x`, on several threads if that is faster."""
-    with blas.limited(1):  # BLAS's threads would compete with the package's
+    with blas.limited(1):  # BLAS's threads would compete with the package's threads
         if shares(x.size):
             threads.run(by_rows, by_rows.slices)
         else:
@@ -87,7 +87,8 @@ def is_fast(dtype, count, size, loaded=False):
 
 # The Numba kernels as tasks. `fast/rows.py` documents which arrays each task takes, in which order.
 _TOGETHER = 8  # chunks are a multiple of this many rows, as in matrix products
-_NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10  # seconds per element
+# estimated seconds per element
+_NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10
 
 
 def norm_task(name, rows, size, epsilon):

@@ -58,7 +58,8 @@ def added(x, axis, keepdims=False):
     sizes = _seen(x.shape, x.dtype, axis) if tier.without_numba() else None
     if sizes is None:
         y = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-        return x.reshape(y.shape).copy() if y.size == x.size else y  # a copy keeps -0.0
+        # sums of one element: a copy keeps -0.0
+        return x.reshape(y.shape).copy() if y.size == x.size else y
     before, count, after = sizes
     ones = _ones(count, x.dtype) if count <= MOST else np.ones(count, x.dtype)
     if count == 1:  # a copy keeps -0.0, as in plans; a product might not

@@ -55,7 +55,7 @@ def parts(seconds):
     """Return the number of chunks of work that takes one thread `seconds`, for the thread team."""
     number = min(count(), int(seconds / _LEAST))
     if number > 1 and seconds > _LARGE:
-        number *= 2  # if one thread is late, the others take its chunks
+        number *= 2  # with two chunks per thread, other threads take the chunks of a late one
     return max(1, number)
 
 
@@ -72,7 +72,8 @@ def _cpus():
 
 
 def _of_environment(name):
-    text = os.environ.get(name, "").split(",")[0].strip()  # a list has one number per nesting level
+    # OMP_NUM_THREADS can be a list with one number per nesting level
+    text = os.environ.get(name, "").split(",")[0].strip()
     return int(text) if text.isdecimal() and int(text) else _NO_LIMIT
 
 
@@ -149,7 +150,7 @@ class _Job:
                 # np.errstate and other context variables apply in the workers too
                 own.ask(partial(contextvars.copy_context().run, self.join))
             self._work()
-        except BaseException as error:  # such as KeyboardInterrupt between two parts
+        except BaseException as error:  # for example a KeyboardInterrupt between two parts
             self.error = self.error or error
         while not self._wait():
             pass
@@ -188,7 +189,7 @@ class _Job:
             self.parts.clear()  # after an interrupt, skip the remaining parts
             while len(self.ended) < len(self.begun):
                 self.left.get()
-            self.function = None  # so that a late worker keeps no arrays alive
+            self.function = None  # drop the function, so that a late worker keeps no arrays alive
         except BaseException as error:
             self.error = self.error or error
             return False

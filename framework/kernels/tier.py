@@ -26,7 +26,7 @@ VARIABLE = "FRAMEWORK_COMPILE"
 TIERS = ("off", "numpy", "numba", "auto")
 OLDEST, NEWEST = (0, 63), (0, 68)  # Numba releases: the oldest that works, the newest tested
 
-_tier = None  # read at first use, so that a program may set the environment after the import
+_tier = None  # the tier; read at first use: a program may set the environment after the import
 _modules = {}  # the results of `library`: for a name, the module, or None without Numba
 _missing = None  # why Numba cannot be used, "" if it can; None before `numba_missing` checks
 _unfit = False  # whether Numba is installed but cannot be used
@@ -106,7 +106,8 @@ def numba_missing():
         _missing = ""  # the trial in `_examine` calls this function again
         try:
             _examine(import_module("numba").__version__)
-        except Exception as error:  # missing, or incompatible with NumPy or with the kernels
+        # Numba is missing, or incompatible with NumPy or with the kernels
+        except Exception as error:
             _refuse(error)
     return _missing
 
@@ -146,7 +147,8 @@ def _known():
 
 
 def _version():
-    from importlib.metadata import PackageNotFoundError, version  # imported late: it takes some ms
+    # imported late: the import takes some ms
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         return version("numba")

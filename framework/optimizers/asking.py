@@ -17,7 +17,8 @@ def scales(optimizer):
     """Return whether an optimizer is a `LossScaleOptimizer`."""
     if is_ours(optimizer):
         return type(optimizer)._framework.scales
-    return hasattr(optimizer, "get_scaled_loss")  # a user's class without our base class
+    # a user's class that does not derive from `Optimizer`
+    return hasattr(optimizer, "get_scaled_loss")
 
 
 def inside(optimizer):

@@ -104,7 +104,8 @@ class LossScaleOptimizer(
     def __post_init__(self):
         super().__post_init__()
         if self.inner_optimizer.loss_scale_factor:
-            self.inner_optimizer.loss_scale_factor = None  # or gradients would be divided twice
+            # otherwise gradients would be divided by it twice
+            self.inner_optimizer.loss_scale_factor = None
         if self.initial_scale <= 0 or self.dynamic_growth_steps < 1:
             raise InvalidArgumentError(
                 "LossScaleOptimizer: expected initial_scale > 0 and dynamic_growth_steps >= 1, got "

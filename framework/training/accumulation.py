@@ -113,7 +113,7 @@ class Accumulator:
         gradient = self._scaled(gradient, weight)
         have = sums.get(place)
         if type(have) is np.ndarray and type(gradient) is np.ndarray and have.ndim:
-            have += gradient  # in place: the accumulator owns this array
+            have += gradient  # added in place: the accumulator owns this array
         else:
             sums[place] = self._sum(have, gradient)
 

@@ -31,7 +31,7 @@ class Plans:
 
     def __init__(self, model, name):
         self._model, self.plan_cache = model, PlanCache(name)
-        self._facts = None  # (change counters, hash of the model's state then)
+        self._facts = None  # (change counters, hash of the model's state at that time)
         self._in_vain = 0  # consecutive changes of settings without a plan between them
 
     def possible(self):
@@ -95,7 +95,7 @@ class _BatchFunction(CallArguments):
     __slots__ = ("_names", "_run")
 
     def __init__(self, run, batch, names):
-        self.values, self._leaves = batch, None  # as in the base class's __init__, inlined
+        self.values, self._leaves = batch, None  # the base class's __init__, inlined
         self._run, self._names = run, names
 
     def __call__(self, tensors):

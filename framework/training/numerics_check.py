@@ -37,7 +37,7 @@ class numerics:
 
     def __enter__(self):
         self._outer, thread.numerics = thread.numerics, self
-        self._errors = np.errstate(all="ignore")  # NumericsError replaces NumPy's warnings
+        self._errors = np.errstate(all="ignore")  # a NumericsError replaces NumPy's warnings
         self._errors.__enter__()
         self._checker.__enter__()
         return self

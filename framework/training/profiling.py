@@ -38,7 +38,7 @@ def profile(model, step, x, y, sample_weight, repeats):
     stack, thread.stack = thread.stack, ()
     try:
         with np.errstate(all="ignore"):
-            _run(step, batch, Meter())  # warm-up: creates slots, compiles kernels
+            _run(step, batch, Meter())  # a warm-up run creates slots and compiles kernels
             times = [_run(step, batch, Meter()) for _ in range(repeats)]
             sizes = _measured_memory(step, batch)
             counts = _run(step, batch, Count())
@@ -101,7 +101,7 @@ class Meter(Recorder):
         self._layer = self._phase = self._last = None
 
     def __enter__(self):
-        recorders.push(self)  # after the tape, which gives the outputs their serials
+        recorders.push(self)  # pushed after the tape, which gives the outputs their serials
 
     def __exit__(self, *_):
         recorders.remove(self)

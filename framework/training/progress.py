@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from framework.core.program_settings import is_interactive_logging_enabled, print_message
 
-_TEXT_COLUMNS = 100  # of a bar in a notebook without ipywidgets: the width is unknown there
+_TEXT_COLUMNS = 100  # columns of a bar in a notebook without ipywidgets, whose width is unknown
 _UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 

@@ -28,7 +28,7 @@ class LoggedEvent(NamedTuple):
     what: object  # the op, the variable, or the function that read the value
     inputs: tuple  # serials of the input tensors
     outputs: tuple
-    shapes: tuple  # of the inputs, then of the outputs
+    shapes: tuple  # shapes of the inputs, then of the outputs
     dtype: object  # dtype of the first output
     tapes: frozenset  # numbers of the tapes that were open
     layer: object
@@ -103,7 +103,7 @@ class EventLog(Recorder):
         """Return the numbers of the open tapes; each gets a reference to this event log."""
         numbers = []
         for recorder in thread.stack:
-            if hasattr(recorder, "_owns_event_log"):  # a GradientTape, not another recorder
+            if hasattr(recorder, "_owns_event_log"):  # only a GradientTape has this attribute
                 if recorder._event_log is not self:
                     recorder._event_log = self
                 numbers.append(number_of(recorder))

@@ -33,7 +33,8 @@ class Differences:
         if abs(right - left) > self.tolerance * max(abs(right), abs(left), least):
             nearer_right, nearer_left = self._slopes(value, self._step / 10)
             if abs(nearer_right - nearer_left) > 0.5 * abs(right - left):
-                return None  # a kink: at a smooth point the slopes would differ ten times less
+                # this is a kink: at a smooth point the slopes would differ ten times less
+                return None
         actual = (right + left) / 2
         return abs(actual - expected) / max(abs(actual), abs(expected), least), actual
 

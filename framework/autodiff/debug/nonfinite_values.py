@@ -120,7 +120,7 @@ class Checker(Recorder):
             outside = next(a for a in bad if _has_nan(a))
             origin = self._from_outside(outside, op)
         elif bad and not _has_nan(output):
-            return  # an infinite input, such as a mask, gave inf: intended
+            return  # an infinite input, such as a mask, gave inf: this is intended
         else:
             origin = self._arisen(op, args, output)
         self._taint(output, origin)

@@ -24,7 +24,7 @@ from framework.kernels.fast.rows import largest
 from framework.kernels.fast.target import LANES
 from framework.kernels.fast.tasks import CompiledTask, array, floats, pointer, real
 
-_SCRATCH = 16384  # the target number of scores in scratch memory: 64 KB
+_SCRATCH = 16384  # target number of scores in scratch memory: 64 KB
 _LEAST_ROWS, _MOST_ROWS = 16, 64
 
 _f = np.float32

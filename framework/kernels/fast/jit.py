@@ -34,7 +34,8 @@ class _CompileNotice(event.Listener):
         if self.logged or not (function.__module__ or "").startswith(_PACKAGE):
             return  # ignore the user's own Numba functions
         self.logged = True
-        is_kernel = function.__code__.co_filename.startswith(_FOLDER)  # otherwise a generated loop
+        # other functions are generated loops
+        is_kernel = function.__code__.co_filename.startswith(_FOLDER)
         ahead = " `python -m framework warmup` compiles them ahead of time." if is_kernel else ""
         subject = "kernels" if is_kernel else "the loops of a plan"
         logging.getLogger("framework").warning(

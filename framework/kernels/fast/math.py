@@ -177,7 +177,8 @@ def _reduced(x, c=_EXP):
 def exp(x, c=_EXP):
     """Return exp(x)."""
     n, rest = _reduced(_between(x, _f(-104), _f(89)), c)
-    y = (_ONE + rest) * _power_of_2(n, True) * _power_of_2(n, False)  # also right for denormals
+    # two factors: right for denormals
+    y = (_ONE + rest) * _power_of_2(n, True) * _power_of_2(n, False)
     return y if x == x else x
 
 
@@ -197,7 +198,7 @@ def expm1(x):
     n, rest = _reduced(_between(x, _f(-25), _f(89)))
     first, second = _power_of_2(n, True), _power_of_2(n, False)
     power = first * second
-    # 2**128 is not a float32: there the two factors are multiplied in sequence
+    # 2**128 is not a float32: for n >= 127 multiply by the two factors in sequence
     y = rest * power + (power - _ONE) if n < _f(127) else (_ONE + rest) * first * second
     y = y if _size(x) > _f(1e-10) else x
     return y if x == x else x
@@ -207,7 +208,7 @@ def expm1(x):
 def log(x):
     """Return the natural logarithm; NaN for x < 0."""
     tiny = x < _SMALLEST
-    normal = x * _f(8388608) if tiny else x  # times 2**23: not denormal
+    normal = x * _f(8388608) if tiny else x  # multiplied by 2**23: not denormal
     m = _mantissa(normal)
     e = _exponent(normal) - (_f(23) if tiny else _ZERO)
     z = m - _ONE
@@ -228,9 +229,9 @@ def tanh(x):
     size = _size(x)
     n, rest = _reduced(_between(_TWO * size, _ZERO, _f(20)))
     power = _power_of_2(n, True) * _power_of_2(n, False)
-    less = rest * power + (power - _ONE)  # exp(2 |x|) - 1
+    less = rest * power + (power - _ONE)  # this is exp(2 |x|) - 1
     y = _signed(less / (less + _TWO), x)
-    return y if size > _f(1e-10) else x  # x if it is tiny or NaN
+    return y if size > _f(1e-10) else x  # tanh(x) is x for tiny x and NaN
 
 
 @element

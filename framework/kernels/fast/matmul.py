@@ -90,7 +90,7 @@ def shares(size, unit, products):
     """Return the number of chunks of `size` rows, and a chunk's size, a multiple of `unit`."""
     number = min(threads.count(), products // _LEAST_OF_PART)
     if number > 1 and products >= _LARGE:
-        number *= 2  # other threads then take chunks of a thread that is late
+        number *= 2  # with two chunks per thread, other threads take the chunks of a late one
     share = -(-size // (max(number, 1) * unit)) * unit
     return -(-size // share), share
 

@@ -112,7 +112,8 @@ def _pack_a(a, at, a_row, a_step, steps, rows, packed):
         in_vectors = steps // LANES * LANES
         for group in range(whole // ROWS):
             source, target = at + group * ROWS * a_row, group * stride
-            for s in range(0, in_vectors, LANES):  # a call may also write past its LANES steps
+            # a call may write past its LANES steps; later writes replace that
+            for s in range(0, in_vectors, LANES):
                 turn_rows(packed, target + s * ROWS, ROWS, a, source + s, a_row)
             for s in range(in_vectors, steps):
                 for m in range(ROWS):
@@ -169,7 +170,7 @@ def _block(
             )  # fmt: skip
         return
     runs, pieces, each, pace = _shares(max(lines_of_all, 1), length, tiles, steps)
-    left, matrix, line, piece = lines_of_all, 0, 0, 0  # counters, because divisions are slow
+    left, matrix, line, piece = lines_of_all, 0, 0, 0  # use counters, because divisions are slow
     for n in range(0, columns, WIDTH):
         here, b_at = min(WIDTH, columns - n), n // WIDTH * stride
         for group in range((rows + ROWS - 1) // ROWS):
@@ -300,7 +301,8 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
                 tile_of_c, 0, breadth, rows_of_a, 0, 0, 0, packed, stride, depth, 0, rows, breadth,
                 beside, beside.size, 4 * (i * columns + j), rows, breadth, columns,
             )  # fmt: skip
-            together = rows if breadth == columns else 1  # one row if rows are not contiguous
+            # pass one row at a time if rows are not contiguous
+            together = rows if breadth == columns else 1
             for r in range(0, rows, together):
                 at = (i + r) * columns + j
                 own[place] = tile_of_c.ctypes.data + 4 * (r * breadth - at)

@@ -54,7 +54,7 @@ _PARTS = 0xFFFF
 # A thread waits in rounds: the first _BRIEF rounds keep the CPU, later rounds yield it to
 # other threads. After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
-_LONG = 1 << 20  # passed to `release_gil` as the number of elements, to release the GIL always
+_LONG = 1 << 20  # a number of elements for which `release_gil` always releases the GIL
 _LOOK = 200  # number of jobs between two checks of the CPU that the leader runs on
 
 
@@ -207,7 +207,7 @@ class ThreadTeam(threads.ThreadPool):
         self._state = whole[-whole.ctypes.data // 8 % 8 :][:_SIZE]
         self._leading = threading.Lock()
         self._most = _PARTS  # maximum number of workers that the system lets start
-        self._until_look = 0  # jobs until the next check of the leader's CPU
+        self._until_look = 0  # number of jobs until the next check of the leader's CPU
         self._cpu = None  # the leader's CPU, which the workers avoid
 
     def do(self, most, work, arrays):

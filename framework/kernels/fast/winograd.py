@@ -34,8 +34,8 @@ from framework.kernels.fast.transforms import (
     weights_4,
 )
 
-_PATCHES = 32  # patches transformed at a time: few enough to stay in the cache
-_MANY = 64 * 64  # weights per point; from this number, twice as many patches form a block
+_PATCHES = 32  # number of patches transformed at a time: they stay in the cache
+_MANY = 64 * 64  # minimum weights per point for which a block has twice as many patches
 _SKEW = 16  # padding in elements: rows and planes 4096 bytes apart would share cache sets
 
 

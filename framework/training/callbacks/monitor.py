@@ -102,7 +102,7 @@ def _direction_of(metric):
     function = metric._fn if isinstance(metric, MeanMetricWrapper) else None
     if isinstance(function, Loss) or function in losses.by_name.values():
         return "down"
-    direction = getattr(metric, "_direction", None)  # the attribute of Keras's metrics
+    direction = getattr(metric, "_direction", None)  # the attribute that Keras's metrics have
     if direction is None and isinstance(metric, Metric):
         return type(metric)._framework.direction
     return direction
