@@ -48,3 +48,7 @@ from framework.functions.image_boxes import (
     non_max_suppression_padded as non_max_suppression_padded,
     non_max_suppression_with_scores as non_max_suppression_with_scores,
 )  # fmt: skip
+from framework.functions.image_box_sampling import (
+    sample_distorted_bounding_box as sample_distorted_bounding_box,
+    stateless_sample_distorted_bounding_box as stateless_sample_distorted_bounding_box,
+)  # fmt: skip

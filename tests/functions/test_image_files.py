@@ -110,7 +110,7 @@ def filtered_png(pixels, kind):
 
 @pytest.mark.parametrize("kind", range(5))
 def test_filters_of_png_files(kind):
-    x = np.uint16(waves(6, 5, 3) * 65535)
+    x = np.uint16(waves(9, 8, 3) * 3) * np.uint16(300)  # few values, so that guesses tie
     y = image.decode_png(filtered_png(x, kind), dtype=tf.uint16)
     np.testing.assert_array_equal(y.numpy(), x)
 

@@ -243,7 +243,18 @@ FILES = {
 }
 
 
+def _same_part(*seed):
+    return lambda f: f([50, 80, 3], BOXES[None, :1], *seed, area_range=(1.0, 1.0))[1]
+
+
+SAMPLED = {
+    "sample_distorted_bounding_box": (_same_part(0), [50, 80, -1]),  # no part has these limits
+    "stateless_sample_distorted_bounding_box": (_same_part(SEED), [50, 80, -1]),
+}
+
+
 def _rows():
+    yield from SAMPLED.items()
     yield "ResizeMethod", (lambda c: [c.BICUBIC, c.NEAREST_NEIGHBOR], ["bicubic", "nearest"])
     for name, call in CALLS.items():
         yield name, (lambda f, call=call: seen(call(f)), Seen(NUMBERS[name]))

@@ -12,14 +12,14 @@ from framework.layers.base import Layer
 words = str.split
 
 TENSORS = set(words("""
-    a abs_ angle args arr array b bias boxes choicelist chol condition condlist coordinates counts
-    data depthwise_filter depthwise_kernel diagonal elements elems end_points features filter
-    filters ids imag image image1 image2 images img1 img2 indices input input_ input_tensor inputs
-    kernel key labels lengths logits mask matrix mean mean_ss offset operands output params
-    partitions pointwise_filter pointwise_kernel predictions query real rhs scale segment_ids
-    sequences signal signals sorted_sequence start_points t t_list target targets tensor transform
-    updates value values var variable variance variance_ss volumes weights x x1 x2 xs y y_pred
-    y_true
+    a abs_ angle args arr array b bias bounding_boxes boxes choicelist chol condition condlist
+    coordinates counts data depthwise_filter depthwise_kernel diagonal elements elems end_points
+    features filter filters ids imag image image1 image2 images img1 img2 indices input input_
+    input_tensor inputs kernel key labels lengths logits mask matrix mean mean_ss offset operands
+    output params partitions pointwise_filter pointwise_kernel predictions query real rhs scale
+    segment_ids sequences signal signals sorted_sequence start_points t t_list target targets tensor
+    transform updates value values var variable variance variance_ss volumes weights x x1 x2 xs y
+    y_pred y_true
 """))  # fmt: skip
 """Parameters that take tensors: their arrays become inputs of a model."""
 
