@@ -246,6 +246,11 @@ def test_utils():
     with pytest.raises(IndexError, match="labels go from 0 to 3, expected 0 to 1"):
         keras.utils.to_categorical([0, 3], 2)
     np.testing.assert_allclose(keras.utils.normalize([[3.0, 4.0], [0, 0]]), [[0.6, 0.8], [0, 0]])
+    v = tf.Variable([[3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        y = keras.utils.normalize(v)[0, 0]
+    np.testing.assert_allclose(tape.gradient(y, v), [[16 / 125, -12 / 125]], rtol=1e-5)
+    assert keras.utils.normalize(keras.Input((3,))).shape == (None, 3)
     assert keras.utils.unpack_x_y_sample_weight((1, 2)) == (1, 2, None)
     assert keras.utils.unpack_x_y_sample_weight([1]) == (1, None, None)
     assert keras.utils.pack_x_y_sample_weight(1, 2) == (1, 2)

@@ -99,7 +99,7 @@ def collaborative_filtering():
     return np.mean((found - test) ** 2), np.mean((ratings[:1300].mean() - test) ** 2)
 
 
-@program(share=0.3)
+@program(share=0.4)
 def imbalanced_classification():
     """One row of forty is a fraud; the error is 1 - AUC."""
     rng = np.random.default_rng(0)

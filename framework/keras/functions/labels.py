@@ -1,6 +1,7 @@
 """Functions of keras.utils: seeds, labels, and (x, y, sample_weight) of a batch."""
 
 import random as python_random
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,9 @@ import numpy as np
 from framework.core import random
 from framework.core.argument_types import Axis, TensorLike
 from framework.core.errors import InvalidArgumentError, OutOfRangeError
+from framework.core.operand import Operand
 from framework.core.tensor import Tensor
+from framework.core.variable import CoreVariable
 
 
 def set_random_seed(seed: Any) -> None:
@@ -50,7 +53,14 @@ def to_categorical(x: TensorLike, num_classes: TensorLike = None) -> Any:
 
 
 def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2) -> Any:
-    """Divide an array by its norms of `order` along `axis`; rows of zeros stay zeros."""
+    """Divide an array or tensor by its norms of `order` along `axis`; rows of zeros stay zeros.
+
+    >>> normalize([[3.0, 4.0], [0.0, 0.0]])
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    if isinstance(x, (Tensor, CoreVariable, Operand)):  # with a gradient
+        return import_module("framework.keras.ops.neural").normalize(x, axis=axis, order=order)
     norms = np.atleast_1d(np.linalg.norm(np.asarray(x), order, axis))
     norms[norms == 0] = 1
     return np.asarray(x) / np.expand_dims(norms, axis)
