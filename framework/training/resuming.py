@@ -151,7 +151,7 @@ class Saving:
         return done - 1, results
 
     def _checked(self):
-        return _damage(self._file.name)
+        return _unfit_state(self._file.name)
 
     def _restore(self):
         values, file = self._values, self._file
@@ -324,7 +324,7 @@ def _check_steps(saved, now):
         )
 
 
-class _damage:
+class _unfit_state:
     """Context that turns what a changed state causes into LoadError."""
 
     def __init__(self, name):
