@@ -18,6 +18,7 @@ _PACKAGES = {
     "keras": "framework.models",
     "keras.activations": "framework.activations",
     "keras.constraints": "framework.constraints",
+    "keras.distillation": "framework.models.distillation",
     "keras.dtype_policies": "framework.core.dtype_policy",
     "keras.initializers": "framework.initializers",
     "keras.layers": "framework.layers",
@@ -338,7 +339,7 @@ def without_absent(cls, config):
     """
     if not in_package(cls):
         return dict(config)
-    known = {*getattr(cls._framework, "fields", ()), *_parameters(cls)}
+    known = {*getattr(getattr(cls, "_framework", None), "fields", ()), *_parameters(cls)}
     return {k: v for k, v in config.items() if v is not None or k in known}
 
 

@@ -41,10 +41,15 @@ class CallbackList:
         self._listeners = {}
         needs = needs_of(self.callbacks)
         self.record = StepRecord(needs) if needs else None
-        self.model = None
+        self._model = None
         self.set_params(params)
         if model is not None:
             self.set_model(model)
+
+    @property
+    def model(self):
+        """The model that the callbacks have, or None."""
+        return self._model
 
     def _add(self, cls, wanted):
         if wanted and not any(isinstance(c, cls) for c in self.callbacks):
@@ -60,7 +65,7 @@ class CallbackList:
             callback.set_params(params)
 
     def set_model(self, model: Any) -> None:
-        self.model = model
+        self._model = model
         for callback in self.callbacks:
             callback.set_model(model)
             if isinstance(callback, Callback):

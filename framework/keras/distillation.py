@@ -1,0 +1,5 @@
+"""keras.distillation: training a student model on a teacher model."""
+
+from framework.core.lazy import attach_stub
+
+__getattr__, __dir__ = attach_stub(__name__)
