@@ -387,6 +387,13 @@ HEADS = """
     _compute_attention_mask _query_dense _key_dense _value_dense _output_dense _gate_dense
     _softmax _dropout_layer
 """
+IMAGES = """
+    bounding_box_format data_format factor generator get_random_transformation height_axis
+    interpolation seed transform_bounding_boxes transform_images transform_labels
+    transform_segmentation_masks transform_single_bounding_box transform_single_image
+    transform_single_label transform_single_segmentation_mask value_range width_axis
+    _get_seed_generator _transform_images
+"""
 SCORES = "scale concat_score_weight seed_generator score_mode seed _calculate_scores _apply_scores"
 
 
@@ -680,6 +687,17 @@ CASES: dict[str, tuple] = {
     "Embedding": of_inputs(
         lambda layer, x: layer(tf.cast(x * 0.0 + 1.0, "int32")), layers.Embedding, 5, 3,
         shape=(3,), more="embeddings enable_lora lora_alpha lora_enabled lora_rank _embeddings",
+    ),
+    "RandomRotation": layer(
+        layers.RandomRotation, 0.1, seed=1, shape=(5, 3, 2), more=f"fill_mode fill_value {IMAGES}"
+    ),
+    "CutMix": layer(layers.CutMix, seed=1, shape=(5, 3, 2), more=IMAGES),
+    "RandomColorJitter": layer(
+        layers.RandomColorJitter, (0, 1), 0.1, 0.1, hue_factor=0.2, seed=1, shape=(5, 3, 3),
+        more=f"""
+            brightness_factor contrast_factor hue_factor saturation_factor random_brightness
+            random_contrast random_hue random_saturation {IMAGES}
+        """
     ),
     "Cropping1D": layer(layers.Cropping1D, 1, shape=(5, 3)),
     "SpatialDropout1D": layer(layers.SpatialDropout1D, 0.5, seed=1, shape=(5, 3), more=DROPS),

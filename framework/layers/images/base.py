@@ -49,7 +49,6 @@ class BaseImagePreprocessingLayer(
 
     bounding_box_format: str | None = None
     data_format: DataFormat = None
-    interpolation = "bilinear"
     _allow_non_tensor_positional_args = True
 
     # ---- calls ----
@@ -94,7 +93,8 @@ class BaseImagePreprocessingLayer(
             images = as_dtype(images, self.compute_dtype)
         if not (training or settings.in_inference) or (settings.draws and transformation is None):
             return images
-        return batched(self._transform_images, images, transformation, self.interpolation)
+        interpolation = getattr(self, "interpolation", None)
+        return batched(self._transform_images, images, transformation, interpolation)
 
     def _transform_images(self, images, transformation, interpolation):
         raise NotImplementedError(

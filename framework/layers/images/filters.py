@@ -29,7 +29,7 @@ from framework.layers.images.fields import (
     SortedRange,
     is_number,
 )
-from framework.layers.images.geometry import MovingLayer, size_in, warped
+from framework.layers.images.geometry import MovingLayer, in_training, size_in, warped
 from framework.ops.conv import depthwise
 from framework.ops.elementwise import divide, exp, floor, less_equal, masked, select
 from framework.ops.movement import broadcast_to, getitem, pad, reshape
@@ -194,7 +194,10 @@ class RandomElasticTransform(MovingLayer):
         applied = per_image(transformation["apply_transform"])
         return within(self, select(applied, y, as_dtype(images, self.compute_dtype)))
 
-    def _transform_boxes(self, bounding_boxes, transformation):
+    @in_training
+    def transform_bounding_boxes(
+        self, bounding_boxes: Any, transformation: Any = None, training: bool = True
+    ) -> Any:
         return bounding_boxes  # shifts are smaller than boxes; Keras has no rule either
 
 
@@ -256,7 +259,10 @@ class RandomPerspective(MovingLayer):
         moved = warped(self, images, homography(start, end), interpolation, "constant", False)
         return select(per_image(transformation["apply_perspective"]), moved, images)
 
-    def _transform_boxes(self, bounding_boxes, transformation):
+    @in_training
+    def transform_bounding_boxes(
+        self, bounding_boxes: Any, transformation: Any = None, training: bool = True
+    ) -> Any:
         (height, width), name = size_in(self, transformation), self.bounding_box_format
         data = box.converted(bounding_boxes, name, "xyxy", height, width)
         start, end = _corners(transformation)

@@ -1,7 +1,9 @@
 """Random flips, rotations, shears, translations and zooms: layers that move pixels."""
 
+import functools
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -38,19 +40,23 @@ from framework.ops.warping import projected
 _ORDERS = ("nearest", "bilinear")
 
 
-class MovingLayer(RandomLayer, moves=True):
-    """Base of layers that move pixels, with what boxes need."""
+Method = TypeVar("Method", bound=Callable)
 
-    def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any = None, training: bool = True
-    ) -> Any:
-        """Return the boxes around the moved ones; those that left the image get the label -1."""
+
+class MovingLayer(RandomLayer, moves=True):
+    """Base of layers that move pixels in training."""
+
+
+def in_training(transform_boxes: Method) -> Method:
+    """Decorate a `transform_bounding_boxes`, which returns boxes as they are in inference."""
+
+    @functools.wraps(transform_boxes)
+    def transform(self, bounding_boxes, transformation=None, training=True):
         if not training or transformation is None:
             return bounding_boxes
-        return self._transform_boxes(bounding_boxes, transformation)
+        return transform_boxes(self, bounding_boxes, transformation)
 
-    def _transform_boxes(self, bounding_boxes, transformation):
-        raise NotImplementedError(f"{type(self).__name__} does not move bounding boxes.")
+    return cast(Method, transform)
 
 
 def warped(layer, images, transforms, interpolation, mode, affine=True):
@@ -124,7 +130,10 @@ class RandomFlip(MovingLayer):
     ) -> Any:
         return self.transform_images(segmentation_masks, transformation, training)
 
-    def _transform_boxes(self, bounding_boxes, transformation):
+    @in_training
+    def transform_bounding_boxes(
+        self, bounding_boxes: Any, transformation: Any = None, training: bool = True
+    ) -> Any:
         height, width = size_in(self, transformation)
         flips = per_image(transformation["flips"], 3)
         data = box.converted(bounding_boxes, self.bounding_box_format, "rel_xyxy", height, width)
@@ -192,7 +201,10 @@ class RandomRotation(MovingLayer):
         matrix = transformation["rotation_matrix"]
         return warped(self, images, matrix, interpolation, self.fill_mode)
 
-    def _transform_boxes(self, bounding_boxes, transformation):
+    @in_training
+    def transform_bounding_boxes(
+        self, bounding_boxes: Any, transformation: Any = None, training: bool = True
+    ) -> Any:
         height, width = transformation["image_height"], transformation["image_width"]
         name, angle = self.bounding_box_format, as_dtype(transformation["angle"], "float32")
         data = box.converted(bounding_boxes, name, "xyxy", height, width)
@@ -238,7 +250,10 @@ class RandomShear(MovingLayer):
         matrix = _rows(1.0, x, 0.0, y, 1.0, 0.0)
         return warped(self, images, matrix, interpolation, self.fill_mode)
 
-    def _transform_boxes(self, bounding_boxes, transformation):
+    @in_training
+    def transform_bounding_boxes(
+        self, bounding_boxes: Any, transformation: Any = None, training: bool = True
+    ) -> Any:
         (height, width), name = size_in(self, transformation), self.bounding_box_format
         data = box.converted(bounding_boxes, name, "rel_xyxy", height, width, self.compute_dtype)
         amount = as_dtype(transformation["shear_factor"], self.compute_dtype)
@@ -300,7 +315,10 @@ class RandomTranslation(MovingLayer):
         matrix = _rows(1.0, 0.0, -right, 0.0, 1.0, -down)
         return warped(self, images, matrix, interpolation, self.fill_mode)
 
-    def _transform_boxes(self, bounding_boxes, transformation):
+    @in_training
+    def transform_bounding_boxes(
+        self, bounding_boxes: Any, transformation: Any = None, training: bool = True
+    ) -> Any:
         (height, width), name = size_in(self, transformation), self.bounding_box_format
         data = box.converted(bounding_boxes, name, "xyxy", height, width)
         shift = as_dtype(transformation["translations"], "float32")
@@ -350,7 +368,10 @@ class RandomZoom(MovingLayer):
         matrix = _rows(across[0], 0.0, across[1], 0.0, down[0], down[1])
         return warped(self, images, matrix, interpolation, self.fill_mode)
 
-    def _transform_boxes(self, bounding_boxes, transformation):
+    @in_training
+    def transform_bounding_boxes(
+        self, bounding_boxes: Any, transformation: Any = None, training: bool = True
+    ) -> Any:
         (height, width), name = size_in(self, transformation), self.bounding_box_format
         data = box.converted(bounding_boxes, name, "xyxy", height, width)
         x1, y1, x2, y2 = box.columns(data["boxes"])

@@ -21,7 +21,7 @@ from framework.layers.images.base import (
     sizes_of,
     source_of,
 )
-from framework.layers.images.geometry import MovingLayer
+from framework.layers.images.geometry import MovingLayer, in_training
 from framework.ops.elementwise import equal, logical_or, select
 from framework.ops.fitting import fitted
 from framework.ops.movement import gather, getitem
@@ -243,7 +243,10 @@ class RandomCrop(MovingLayer):
     ) -> Any:
         return self.transform_images(segmentation_masks, transformation, training)
 
-    def _transform_boxes(self, bounding_boxes, transformation):
+    @in_training
+    def transform_bounding_boxes(
+        self, bounding_boxes: Any, transformation: Any = None, training: bool = True
+    ) -> Any:
         name, size = self.bounding_box_format, (self.height, self.width)
         top, left, old = transformation
         data = box.converted(bounding_boxes, name, "xyxy", *old)
