@@ -70,6 +70,8 @@ TESTED_IN = {
     "functions/test_signal.py": """
         functions/cosine_transforms functions/fourier functions/framing
         functions/signal_windows""",
+    "functions/test_strings.py": """
+        functions/bits functions/joining functions/ragged functions/sets functions/unicode""",
     "functions/test_special.py": """
         functions/parts kernels/bessel kernels/gamma kernels/inverse_erf""",
     "functions/test_windows.py": "functions/convolution functions/pooling",
@@ -137,7 +139,7 @@ TESTED_IN = {
     "test_config.py": "__main__ functions/devices functions/settings",
     "test_debugging.py": "training/numerics_check autodiff/debug/nonfinite_values",
     "test_namespaces.py": """
-        compat dtypes errors image linalg math nest nn random signal keras/*
+        bitwise compat dtypes errors image linalg math nest nn random sets signal strings keras/*
         keras/preprocessing/* keras/layers/experimental/* keras/utils/* core/lazy core/left_out""",
     "training/test_accumulation.py": "training/accumulated_plans",
     "training/test_callbacks.py": "training/callbacks/*",

@@ -158,6 +158,8 @@ def _array_of_python(value, wanted, casts):
         return _in_dtype(np.asarray(value), wanted)
     try:
         array = np.array(value)
+    except UnicodeDecodeError:  # text beside bytes that are none
+        return _in_dtype(np.array(value, object), wanted)
     except ValueError as error:
         raise InvalidArgumentError(f"Cannot make a tensor of a ragged nest: {error}") from None
     if array.dtype.kind == "O" and not isinstance(value, (bytes, str)):

@@ -139,27 +139,28 @@ class _Reader:
         self.encoding, self.what = encoding, what
 
     def run(self):
-        data, stack, methods = self.data, self.stack, _METHODS
+        data, append, methods = self.data, self.stack.append, _METHODS
+        at = 0
         while True:
-            at = self.at
             code = data[at]
             # most of a large pickle is small numbers: 12 million in IMDB's
             if code == 0x4B:  # BININT1
-                stack.append(data[at + 1])
-                self.at = at + 2
+                append(data[at + 1])
+                at += 2
             elif code == 0x4D:  # BININT2
-                stack.append(data[at + 1] | data[at + 2] << 8)
-                self.at = at + 3
+                append(data[at + 1] | data[at + 2] << 8)
+                at += 3
             elif code == 0x2E:  # STOP
                 return self.pop()
             else:
-                self.at = at + 1
                 method = methods.get(code)
                 if method is None:
                     raise UnsafeFileError(
                         f"{self.what}: expected plain data, got the opcode {code:#x}."
                     )
+                self.at = at + 1
                 method(self)
+                at = self.at
 
     # ---- reading ----
 

@@ -29,10 +29,15 @@ def print(
     >>> tf.print("w =", tf.range(9), output_stream=sys.stdout)
     w = [0 1 2 ... 6 7 8]
     """
-    edge = summarize if summarize is not None and summarize >= 0 else sys.maxsize
-    texts = [str(nest.map_structure(lambda x: _Shown(x, edge), value)) for value in inputs]
+    texts = [shown(value, summarize) for value in inputs]
     stream = sys.stderr if output_stream is None else output_stream
     builtins.print(*texts, sep=sep, end=end, file=stream)
+
+
+def shown(value, summarize):
+    """Return the text of a value or nest as `print` writes it."""
+    edge = summarize if summarize is not None and summarize >= 0 else sys.maxsize
+    return str(nest.map_structure(lambda x: _Shown(x, edge), value))
 
 
 _ARRAYS = (Tensor, CoreVariable, np.ndarray)
@@ -53,7 +58,8 @@ class _Shown:
         array = np.asarray(self.value)
         return np.array2string(
             array, edgeitems=self.edge, threshold=min(2 * self.edge, sys.maxsize), separator=" ",
-            formatter={"float_kind": _float_text, "bool": _bool_text, "object": _quoted},
+            formatter={"float_kind": _float_text, "bool": _bool_text, "object": _quoted,
+                       "int_kind": str}, max_line_width=sys.maxsize,
         )  # fmt: skip
 
 

@@ -26,6 +26,20 @@ def joint_fingerprint(one, other):
     return _shaken(_shaken(mixed * _MURMUR) * _MURMUR)
 
 
+def murmur_hash(text, seed=0xDECAFCAFFE):
+    """Return the 64-bit MurmurHash2 of a byte string, TensorFlow's hash that is not for files."""
+    value = (seed ^ len(text) * _MURMUR) & _MASK
+    whole = len(text) // 8 * 8
+    for at in range(0, whole, 8):
+        word = _word(text, at) * _MURMUR & _MASK
+        word = (word ^ word >> 47) * _MURMUR
+        value = (value ^ word) * _MURMUR & _MASK
+    if whole < len(text):
+        value = (value ^ _word(text, whole)) * _MURMUR & _MASK
+    value = (value ^ value >> 47) * _MURMUR & _MASK
+    return value ^ value >> 47
+
+
 def _word(text, at, size=8):
     return int.from_bytes(text[at : at + size], "little")
 

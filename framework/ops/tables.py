@@ -9,8 +9,16 @@ look_up = Op(
     infer=lambda keys, *, table: (table.shape(tuple(keys.shape)), table.dtype), raises=True,
 )  # fmt: skip
 
-# The same for a table of several keys, which have one shape.
+# The same for a table of several keys, whose shapes it gets.
 look_up_all = Op(
     "look_up_all", lambda *keys, table: table(*keys), no_derivative,
-    infer=lambda *keys, table: (table.shape(tuple(keys[0].shape)), table.dtype), raises=True,
+    infer=lambda *keys, table: (table.shape(*(tuple(k.shape) for k in keys)), table.dtype),
+    raises=True,
+)  # fmt: skip
+
+# The same for a table with several results, whose sizes follow from the values of the keys. For
+# symbolic keys it declares a list of (shape, dtype): `table.specs(*keys)`.
+look_up_rows = Op(
+    "look_up_rows", lambda *keys, table: tuple(table(*keys)), no_derivative, outputs=None,
+    infer=lambda *keys, table: table.specs(*keys), sized_by_values=True, raises=True,
 )  # fmt: skip

@@ -51,6 +51,11 @@ NOT_OF_TENSORS = {
     """), "takes the bytes of one file"),
     **dict.fromkeys(words("image.encode_jpeg image.encode_png"), "returns the bytes of files"),
     "stop_gradient": "the row's call is within a tape",
+    **dict.fromkeys(words("""
+        sets.difference sets.intersection sets.size sets.union strings.bytes_split strings.ngrams
+        strings.split strings.unicode_decode strings.unicode_decode_with_offsets
+        strings.unicode_encode strings.unicode_split strings.unicode_split_with_offsets
+    """), "gives or takes rows of different lengths"),
 }  # fmt: skip
 """Functions for which the question makes no sense; why."""
 

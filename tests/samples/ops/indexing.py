@@ -23,9 +23,24 @@ class Squares:
         return shape
 
 
+class Runs:
+    """A table: the numbers below each key, and where they begin."""
+
+    def __call__(self, keys):
+        yield np.concatenate([np.zeros(0), *(np.arange(float(k)) for k in keys.flat)])
+        yield np.append(0, np.cumsum(keys))
+
+    def specs(self, keys):
+        size = None if None in keys.shape else int(np.prod(keys.shape)) + 1
+        return [((None,), np.dtype("float64")), ((size,), np.dtype("int64"))]
+
+
 class Products(Squares):
     def __call__(self, *keys):
         return np.prod(keys, axis=0).astype(self.dtype)
+
+    def shape(self, shape, *_others):
+        return shape
 
 
 def _segments(nothing=2):
@@ -69,6 +84,10 @@ SAMPLES = {
         call(np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]]), table=Products(),
              other_floats=""),
         call(np.zeros(0, int), np.zeros(0, int), table=Products(), other_floats=""),
+    ],
+    "look_up_rows": [
+        call(integers(2, 3, below=9), table=Runs(), other_floats=""),
+        call(np.zeros(0, int), table=Runs(), other_floats=""),
     ],
     "segment_sum": _segments(),
     "segment_max": _full(),
@@ -214,6 +233,10 @@ REFERENCES = {
     "cumulative_logsumexp": _cumulative_logsumexp,
     "invert_permutation": np.argsort,
     "look_up": lambda keys, table: np.square(keys.astype(float)),
+    "look_up_rows": lambda keys, table: (
+        np.array([i for n in keys.flat for i in range(n)], float),
+        np.append(0, np.cumsum(keys)),
+    ),
     "look_up_all": lambda *keys, table: np.prod(keys, axis=0).astype(float),
     "partition_places": lambda x, count: tuple(np.where(x == k)[0] for k in range(count)),
     "places": _places,

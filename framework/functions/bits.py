@@ -1,0 +1,76 @@
+"""Functions of tf.bitwise: the bits of integers.
+
+>>> import framework as tf
+>>> tf.bitwise.bitwise_and([5, 6], [3, 3]).numpy()
+array([1, 2], dtype=int32)
+"""
+
+from typing import Any
+
+import numpy as np
+
+from framework.core.argument_types import TensorLike
+from framework.core.conversion import tensor
+from framework.core.errors import DTypeError
+from framework.core.operations import operation
+from framework.core.promotion import strict
+from framework.core.tensor import Tensor
+from framework.ops import elementwise, numerics
+
+
+def _integers(x, y, what):
+    x, y = (tensor(v) for v in strict(x, y))
+    _refuse(x, what)
+    return x, y
+
+
+def _refuse(x, what):
+    if not x.dtype.is_integer:
+        raise DTypeError(
+            f"{what}: expected integers, got {x.dtype}. Cast it: tf.cast(x, tf.int32)."
+        )
+    return x
+
+
+@operation
+def bitwise_and(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return the bits that are set in both integers."""
+    return elementwise.bitwise_and(*_integers(x, y, "bitwise_and"))
+
+
+@operation
+def bitwise_or(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return the bits that are set in one of the integers or in both."""
+    return elementwise.bitwise_or(*_integers(x, y, "bitwise_or"))
+
+
+@operation
+def bitwise_xor(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return the bits that are set in exactly one of the integers."""
+    return elementwise.bitwise_xor(*_integers(x, y, "bitwise_xor"))
+
+
+@operation
+def invert(x: TensorLike, name: str | None = None) -> Tensor:
+    """Return the integers with each bit inverted."""
+    return elementwise.invert(_refuse(tensor(x), "invert"))
+
+
+def _within(y: Any):
+    """Return places that exist in the dtype: as in TensorFlow, the last one for later ones."""
+    last = np.asarray(8 * y.dtype.size - 1, y.dtype.np)
+    return elementwise.clip(y, np.zeros((), y.dtype.np), last)
+
+
+@operation
+def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return the bits of `x` moved up by `y` places, from 0 to one less than the dtype has."""
+    x, y = _integers(x, y, "left_shift")
+    return numerics.left_shift(x, _within(y))
+
+
+@operation
+def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
+    """Return the bits of `x` moved down by `y` places; negative numbers stay negative."""
+    x, y = _integers(x, y, "right_shift")
+    return numerics.right_shift(x, _within(y))

@@ -1,0 +1,5 @@
+"""tf.sets: the rows of the last axis as sets."""
+
+from framework.core.lazy import attach_stub
+
+__getattr__, __dir__ = attach_stub(__name__)

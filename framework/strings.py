@@ -1,0 +1,5 @@
+"""tf.strings: parts, case, patterns, numbers, hashes and encodings of strings."""
+
+from framework.core.lazy import attach_stub
+
+__getattr__, __dir__ = attach_stub(__name__)
