@@ -112,7 +112,7 @@ class BlockedFunction:
                     self._free.append(free)
 
     def _target(self, position, output, overwrites):
-        """Return the name of the block that a node writes: of an output array, or a scratch block.
+        """Return the name of the block that a node writes: in an output array, or a scratch block.
 
         Scratch blocks hold temporaries, and outputs whose array a later node still reads.
         """

@@ -157,7 +157,7 @@ class CallArguments:
         self.values, self._leaves = values, None
 
     def leaves(self):
-        """Return the tensors and arrays, one for each array of `describe`."""
+        """Return the tensors and arrays in the order of the arrays that `describe` appends."""
         if self._leaves is None:
             self._leaves = []
             for value in self.values:

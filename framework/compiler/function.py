@@ -343,7 +343,7 @@ def _any_masked(values):
 
 
 def _within_a_layer():
-    """Return the key of the surrounding layer call, from which inner layers inherit."""
+    """Return [training, compute dtype] of the open layer call: inner layers inherit both."""
     layer, training, _ = thread.call
     return [_TRAINING[None if training is None else bool(training)], str(layer.compute_dtype)]
 

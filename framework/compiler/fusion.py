@@ -28,7 +28,7 @@ class FusionGroup:
         self.met = set()  # ids of all Values that the group's nodes read or compute
 
     def has_room(self, nodes):
-        """Return whether the group with these nodes stays within the array limit of a loop."""
+        """Return whether a loop can have as many arrays as the group needs with these nodes."""
         return len(self.met.union(*map(_met, nodes))) <= MOST_ARRAYS
 
     @property

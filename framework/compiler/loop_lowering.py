@@ -226,7 +226,8 @@ CALL, BYTE = 0.5e-6, 1e-10
 # compile the loops that are not on disk.
 _TO_LOAD, _TO_COMPILE = 0.1, 0.7  # seconds to import Numba; to compile one loop
 TRIAL = 20  # number of calls after which a plan estimates the time that loops would save
-LARGE = 1 << 25  # if a call writes more bytes, a plan estimates that time before the first call
+# bytes written per call: above this, the gain of loops is estimated before the first call
+LARGE = 1 << 25
 
 
 def work(group):

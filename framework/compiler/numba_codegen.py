@@ -23,7 +23,8 @@ _SHARED = 1 << 18  # minimum bytes of an array whose columns are summed by sever
 # maximum bytes per array of a single node that joins a region: NumPy is as fast on larger ones
 _JOINS = 1 << 17
 _OF_PRODUCT = 8e-12  # seconds per multiplication of a matrix product
-# Estimated seconds above which a task is heavy: after it, only readers of its result join.
+# Estimated seconds above which a task is heavy: after such a task, only nodes that read its result
+# join the region.
 _HEAVY = 1e-4
 
 

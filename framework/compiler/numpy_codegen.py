@@ -362,7 +362,7 @@ class NumpyCodegen:
         self._line(f"{blocks.name}({', '.join([*names, *outs])})", group)
 
     def _over(self, position, group):
-        """Return the argument `over` of `BlockedFunction`."""
+        """Return {id of an output: the inputs that it can overwrite}, for `BlockedFunction`."""
         over = {}
         for value in group.outputs:
             found = self._owned(position, group, value)

@@ -20,7 +20,7 @@ class RowKernel(NamedTuple):
     """A kernel that computes row by row.
 
     by_rows: the function that computes a range of rows.
-    arguments, outputs: how many leading arguments and outputs have these rows.
+    arguments, outputs: the numbers of leading arguments and of leading outputs with these rows.
     shares: `shares(size)` returns whether threads share the work at a size.
     dtypes: type codes of the supported dtypes.
     """
@@ -96,7 +96,7 @@ class TaskSpec(NamedTuple):
 
 
 def factors(given, transposed):
-    """Return the next two operands, transposed as requested."""
+    """Return the next two operands as factors of a product, transposed where `transposed`."""
     a, b = (next(given).T if t else next(given) for t in transposed)
     return a, b
 

@@ -49,7 +49,7 @@ class Partition:
         self._second = [s for s in whole.nodes if id(s) not in in_first]
         results, self._found = whole.results[: joint.count], whole.results
         self._gradients, self._seeds = joint.gradients, joint.seeds
-        # `replay` repeats the ops as traced, before optimization: these have derivatives.
+        # `replay` repeats the ops as traced, before optimization: those ops have derivatives.
         self._ends = [joint.results[place] for place in differentiated]
         ops = [s for s in joint.nodes[: joint.began] if type(s) is OpNode]
         self._replayed = without_dead(Graph([], ops, [], self._ends)).nodes

@@ -439,6 +439,6 @@ def compiles():
         not here["stack"]
         and here["symbolic"] is None
         and here["numerics"] is None
-        # reading `tier._tier` avoids a call once it is set
+        # once `tier._tier` is set, reading it avoids a call
         and (tier._tier or tier.tier()) != "off"
     )

@@ -59,7 +59,7 @@ def _made(array):
 
 
 def _size_of_rows(node, vector):
-    """Return (number of rows, row size) if Numba computes the node by float32 rows of this size."""
+    """Return (number of rows, row size) if a Numba kernel computes the node by float32 rows."""
     values = (*node.args, *node.all_outputs)
     if not all(type(v) is Value and v.dtype == _FLOAT for v in values):
         return None
@@ -87,7 +87,7 @@ def _norm(node):
 def _norm_back(node):
     """Return the kernels of the gradient of a normalization.
 
-    The first adds partial sums over rows, the others add these to the gradients of the vectors.
+    The first kernel writes partial sums over rows; each other one adds up those of one vector.
     """
     g, x, vector, *of_rows = node.args
     found = _size_of_rows(node, vector)

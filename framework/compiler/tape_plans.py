@@ -158,7 +158,7 @@ class _TapeGraphRecorder(GraphRecorder):
     """A GraphRecorder that also notes variables and tensors from outside the call.
 
     The copy of an argument has the serial of the user's tensor, which a closure may also hold. So
-    arguments are identified by the objects.
+    arguments are identified by object identity.
     """
 
     def __init__(self, copies, undoable=False):

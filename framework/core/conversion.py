@@ -35,7 +35,7 @@ def tensor(value, dtype=None, casts=False) -> Any:
         return Tensor(array_of(value, dtype, casts))
     elif isinstance(value, Operand) and not isinstance(value, WeakNumber):
         found = value
-    elif hasattr(value, "_as_operand"):  # variables, IndexedSlices and similar classes
+    elif hasattr(value, "_as_operand"):  # true for variables, IndexedSlices and similar classes
         found = value._as_operand()
     elif isinstance(value, WeakNumber):
         found = value._adopted(dtypes.as_dtype(dtype or _default(value)))
@@ -140,7 +140,8 @@ def array_of(value, dtype=None, casts=False):
         return _in_dtype(np.asarray(value), wanted)
     if isinstance(value, KerasTensor):
         value._refuse()
-    if isinstance(value, Operators) and not isinstance(value, Operand):  # a tensor or variable
+    # true for tensors and variables
+    if isinstance(value, Operators) and not isinstance(value, Operand):
         if wanted is not None and not casts and value.dtype != wanted:
             raise _of_another(value.dtype, wanted)
         return _in_dtype(value.array, wanted)

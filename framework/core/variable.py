@@ -423,7 +423,7 @@ class KerasVariable(CoreVariable):
                     f"Variable: expected one of {', '.join(map(repr, known))}, got {given!r}."
                 )
         if isinstance(initializer, str):
-            # Initializers are built on variables; their module is imported for a name only.
+            # Initializers are built on variables; their module is imported only to look up a name.
             initializer = import_module("framework.initializers").get(initializer)
         if callable(initializer) and not hasattr(initializer, "dtype"):
             if shape is None:

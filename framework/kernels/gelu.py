@@ -24,7 +24,7 @@ from framework.kernels.windows import halves
 
 _FAST = 2048  # minimum elements for which the Numba kernels are used
 _UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements, of _SECONDS each
-_UFUNCS = 32  # gelu costs about as much as this many ufuncs
+_UFUNCS = 32  # approximate cost of gelu, as a number of ufuncs
 
 CENTER, END = 5.0, 14.5  # |x| is clipped to END, beyond which the tail changes no result
 TAIL = (

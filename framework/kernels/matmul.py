@@ -142,7 +142,7 @@ def _slices(lane):
 
 
 def _alone(task):
-    """Run one task of a lane that is not divided; `dot` may still divide a product."""
+    """Run one task of a lane not divided among threads; `dot` may still divide a product."""
     if type(task) is RowBlocks:
         several(((task,),))
         return

@@ -16,11 +16,11 @@ from framework.kernels.choose import zeros
 from framework.kernels.contiguous import contiguous
 from framework.kernels.windows import wide_enough
 
-_UFUNCS = 10  # batch normalisation costs about as much as this many ufuncs
+_UFUNCS = 10  # approximate cost of batch normalisation, as a number of ufuncs
 # Short rows are joined to rows of at most this many elements: NumPy is slow with short inner loops.
 _LONG_ROW = 2048
 _FEW = 8  # minimum number of rows that BLAS adds faster than NumPy
-_VECTOR = 16  # the Numba kernels do not join rows whose length is a multiple of this
+_VECTOR = 16  # rows whose length is a multiple of this are not joined for the Numba kernels
 _LONG = 256  # maximum length of rows that are joined for the Numba kernels
 _FAST = 2048  # minimum elements for which the Numba kernels are used
 _SHARED = 1 << 20  # minimum elements that the Numba kernels divide among threads

@@ -19,7 +19,7 @@ _SHARED = 1 << 24  # minimum multiplications (200 µs) for which threads share t
 
 
 def rows_of(x, h):
-    """Return new `rows` with the inputs and the first state."""
+    """Return a new array `rows` with the inputs and the first state."""
     batch, time, features = x.shape
     units = h.shape[1]
     width = units + 1 + features

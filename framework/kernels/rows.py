@@ -13,7 +13,7 @@ from framework.kernels.kernel_task import KernelTask, bits
 from framework.kernels.sums import added
 from framework.kernels.windows import halves, wide_enough
 
-_UFUNCS = 18  # a normalisation costs about as much as this many ufuncs
+_UFUNCS = 18  # approximate cost of a normalisation, as a number of ufuncs
 _FAST = 2048  # minimum elements for the Numba kernels: NumPy takes some 10 µs for fewer
 _LONGEST = 1 << 16  # maximum elements of a row for the Numba kernels
 SUMMED = 64  # number of rows that one partial sum of the gradients of gamma and beta adds

@@ -222,7 +222,7 @@ class ThreadPool:
         self._asked.put(function)
 
     def next(self):
-        """Wait for the next function to call; None ends the worker."""
+        """Wait for a queued function and return it; None ends the worker."""
         return self._asked.get()
 
     def dismiss(self):

@@ -148,7 +148,7 @@ class CompiledLoss:
             taking[i] = True
         if _fits(y, y_pred):
             targets = spread(y, "y", filled=taking)
-        elif sum(taking) == 1:  # the target of the only output with a loss
+        elif sum(taking) == 1:  # `y` is the target of the only output with a loss
             targets = [y if takes else None for takes in taking]
         else:
             raise InvalidArgumentError(

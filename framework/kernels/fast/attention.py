@@ -209,7 +209,7 @@ def _products(scores, stride, a, a_at, a_row, packed, depth, rows, keys):
 
 @routine
 def _times_rows(c, c_at, c_row, a, a_row, a_step, b, b_at, b_row, steps, add, rows, columns):
-    """Compute C = A B, or C += A B with `add`; A is scratch memory from its start on."""
+    """Compute C = A B, or C += A B with `add`; A begins at the start of scratch memory."""
     for j in range(0, columns, WIDTH):
         panel(
             c, c_at + j, c_row, a, 0, a_row, a_step, b, b_at + j, b_row, steps, 1, 0, 0, add, rows,

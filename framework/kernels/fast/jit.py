@@ -159,7 +159,7 @@ class _KernelCache(NullCache):
     def save_overload(self, sig, data):
         if data.library.has_dynamic_globals:
             return
-        data.library._ensure_finalized()  # this also finalizes the linked libraries
+        data.library._ensure_finalized()  # finalizing this library also finalizes the linked ones
         data.reload_init.extend(data.library._reload_init.difference(data.reload_init))
         try:
             content = dumps(data._reduce())

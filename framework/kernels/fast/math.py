@@ -177,7 +177,7 @@ def _reduced(x, c=_EXP):
 def exp(x, c=_EXP):
     """Return exp(x)."""
     n, rest = _reduced(_between(x, _f(-104), _f(89)), c)
-    # two factors: right for denormals
+    # two factors, because their product is also right for denormal results
     y = (_ONE + rest) * _power_of_2(n, True) * _power_of_2(n, False)
     return y if x == x else x
 

@@ -1,6 +1,6 @@
 """Kernels along float32 rows: softmax, cross-entropy, layer and rms normalisation, gelu.
 
-Each is a task (see `tasks`) whose work items are rows, for gelu elements. `numbers:` lists its
+Each is a task (see `tasks`) whose work items are rows, or elements for gelu. `numbers:` lists its
 arguments: the addresses of its arrays, which have rows of `size` elements, and then numbers.
 """
 

@@ -85,7 +85,7 @@ def make(rows, vectors, any_columns=False, fetching=False):
 
 
 def _by_columns(builder, columns, vectors, block):
-    """Emit `block(vectors, masked)` for three numbers of columns, and the choice between them.
+    """Emit `block(vectors, masked)` for three cases of the number of columns, and the branches.
 
     The cases are all columns, more than half of the vectors, and at most half. Masked loads and
     stores are slow, so each case has as few as possible.
