@@ -6,12 +6,14 @@ import numpy as np
 
 from framework.core.errors import LoadError, ShapeError, UnsafeFileError
 from framework.core.recorders import thread
+from framework.core.tensor import Tensor
 
 
 def store_variables(variables, store):
     """Put the values of variables into a store, numbered in order."""
+    writes = getattr(store, "writes_at_once", False)  # then no copy is needed
     for number, variable in enumerate(variables):
-        store[str(number)] = variable.numpy()
+        store[str(number)] = variable.array if writes else variable.numpy()
 
 
 def check_variables(variables, store, what):
@@ -55,8 +57,10 @@ class _ShapeMismatchError(LoadError, ShapeError):
 def load_variables(variables, store, what):
     """Assign stored arrays to variables after checking all of them."""
     check_variables(variables, store, what)
+    fresh = getattr(store, "reads_new_arrays", False)  # then no copy is needed
     for number, variable in enumerate(variables):
-        variable.assign(np.asarray(store[str(number)]).astype(variable.dtype.np, copy=False))
+        array = np.asarray(store[str(number)]).astype(variable.dtype.np, copy=False)
+        variable.assign(Tensor(array) if fresh else array)
 
 
 class budget:

@@ -141,6 +141,63 @@ class FileSection(io.RawIOBase):
         return count
 
 
+class _Part(io.RawIOBase):
+    """The end of a file, from where it was, as a file of its own for reading and writing."""
+
+    def __init__(self, file):
+        self._file, self._start = file, file.tell()
+        self._at = self.size = 0
+
+    def readable(self):
+        return True
+
+    writable = seekable = readable
+
+    def seek(self, offset, whence=io.SEEK_SET):
+        self._at = max(0, (0, self._at, self.size)[whence] + offset)
+        return self._at
+
+    def tell(self):
+        return self._at
+
+    def readinto(self, buffer):
+        count = max(0, min(len(buffer), self.size - self._at))
+        self._file.seek(self._start + self._at)
+        count = self._file.readinto(memoryview(buffer)[:count])
+        self._at += count
+        return count
+
+    def write(self, data):
+        self._file.seek(self._start + self._at)
+        count = self._file.write(data)
+        self._at += count
+        self.size = max(self.size, self._at)
+        return count
+
+    def truncate(self, size=None):
+        self.size = self._at if size is None else size
+        self._file.truncate(self._start + self.size)
+        return self.size
+
+
+def write_in_place(member, file, write):
+    """Have `write(part)` write a stored member directly into the zip file, in any order.
+
+    Args:
+        member: what `ZipFile.open(name, "w")` returned.
+        file: the file of the ZipFile, open for reading and writing.
+        write: called with a file.
+    """
+    part = _Part(file)
+    write(part)
+    part.seek(0)
+    block = memoryview(bytearray(_BLOCK))
+    while count := part.readinto(block):
+        member._crc = zlib.crc32(block[:count], member._crc)
+    member._file_size = part.size
+    file.seek(part._start + part.size)
+
+
 class _damage:
     """Context that turns errors of reading a zip file into DamagedFileError."""
 

@@ -13,7 +13,7 @@ from framework.core.configs import CustomObjectScope, deserialize, serialize_val
 from framework.core.errors import DamagedFileError, LoadError
 from framework.core.stored import budget
 from framework.saving import hdf5, legacy_h5, texts
-from framework.saving.archive import Archive
+from framework.saving.archive import Archive, write_in_place
 from framework.saving.limits import DEFAULT
 from framework.saving.model_folder import FolderReader, FolderWriter, recover
 from framework.saving.weights import (
@@ -100,12 +100,20 @@ def _write(model, file, folder):
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(_METADATA, metadata)
         archive.writestr(_CONFIG, config)
-        with tempfile.TemporaryFile(dir=folder) as weights:  # HDF5 needs a seekable file
+        _write_weights(model, archive, file, folder)
+        write_assets(model, archive.writestr)
+
+
+def _write_weights(model, archive, file, folder):
+    """Write the weights into a zip file; HDF5 needs a file that it can read and seek in."""
+    with archive.open(WEIGHTS, "w", force_zip64=True) as member:
+        if getattr(file, "mode", "") in ("w+b", "rb+") and member._fileobj is archive.fp is file:
+            write_in_place(member, file, lambda part: write_variables(model, part))
+            return
+        with tempfile.TemporaryFile(dir=folder) as weights:
             write_variables(model, weights)
             weights.seek(0)
-            with archive.open(WEIGHTS, "w", force_zip64=True) as member:
-                shutil.copyfileobj(weights, member, _BLOCK)
-        write_assets(model, archive.writestr)
+            shutil.copyfileobj(weights, member, _BLOCK)
 
 
 def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, limits=None):

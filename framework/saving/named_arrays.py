@@ -7,11 +7,13 @@ Names are the paths of a model's parts (see `tree.py`) and the names of their va
 import json
 import math
 import struct
+import zipfile
 
 import numpy as np
 
 from framework.core.dtypes import as_dtype
 from framework.core.errors import DamagedFileError, LoadError, SaveError, UnsafeFileError
+from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.saving import texts
 from framework.saving.archive import Archive
@@ -44,9 +46,17 @@ def write(root, filepath, file):
     """Write the weights of a model into a binary file, in the format of the path's ending."""
     variables = named_variables(root)
     if filepath.endswith(".npz"):
-        np.savez(file, **{name: _storable(v.numpy()) for name, v in variables.items()})
+        _write_npz(file, variables)
     else:
         write_safetensors(file, {name: v.array for name, v in variables.items()})
+
+
+def _write_npz(file, variables):
+    """Write the arrays one after the other, without copies of all of them."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, variable in variables.items():
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, _storable(variable.array), allow_pickle=False)
 
 
 def _storable(array):
@@ -77,8 +87,19 @@ def read(root, filepath, file, skip_mismatch, limits):
             f"{f'; and {len(misfits) - 5} more' if len(misfits) > 5 else ''}."
         )
     for name, variable in fitting.items():
-        variable.assign(reader.array(name).astype(variable.dtype.np, copy=False))
+        variable.assign(Tensor(reader.array(name).astype(variable.dtype.np, copy=False)))
     return misfits
+
+
+def filled(array, file, name):
+    """Return a new C-contiguous array, filled with the next bytes of a file."""
+    left = array.reshape(-1).view(np.uint8).data
+    while left:
+        count = file.readinto(left)
+        if not count:
+            raise DamagedFileError(f"{name}: the file is cut off.")
+        left = left[count:]
+    return array
 
 
 # ---- npz -----------------------------------------------------------------------------------------
@@ -125,9 +146,11 @@ class NpzReader:
 
     def array(self, key):
         member, shape, fortran, dtype, start = self._headers[key]
-        data = self._archive.read(member, self._archive.size(member), "as declared")
-        array = np.frombuffer(data, dtype, offset=start)
-        return array.reshape(shape, order="F" if fortran else "C")
+        stream = self._archive.open(member)
+        stream.seek(start)
+        array = filled(np.empty(shape[::-1] if fortran else shape, dtype), stream, member)
+        array = np.ascontiguousarray(array.T) if fortran else array
+        return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
 
 
 # ---- safetensors ---------------------------------------------------------------------------------
@@ -219,15 +242,8 @@ class SafetensorsReader:
     def array(self, key):
         """Return an array; only its own memory is allocated."""
         dtype, shape, start, _ = self._entries[key]
-        array = np.empty(shape, dtype)
-        left = array.reshape(-1).view(np.uint8).data
         self._file.seek(self._start + start)
-        while left:
-            count = self._file.readinto(left)
-            if not count:
-                raise DamagedFileError(f"{self._name}: {key}: the file is cut off.")
-            left = left[count:]
-        return array
+        return filled(np.empty(shape, dtype), self._file, f"{self._name}: {key}")
 
     def dtype(self, key):
         """Return the NumPy dtype of an array."""

@@ -33,6 +33,8 @@ LEGACY = (".h5", ".hdf5")
 class StoreToWrite(MutableMapping):
     """A mapping that writes the arrays of one layer or optimizer to a file as they are set."""
 
+    writes_at_once = True
+
     def __init__(self, writer, group):
         self._writer, self._group, self._keys = writer, group, []
 
@@ -55,6 +57,8 @@ class StoreToWrite(MutableMapping):
 
 class StoreToRead(MutableMapping):
     """A mapping that reads the arrays of one layer or optimizer from a file on access."""
+
+    reads_new_arrays = True
 
     def __init__(self, reader, group):
         self._reader, self._group = reader, group

@@ -1,0 +1,174 @@
+"""Saving and loading 100 million weights: seconds beside h5py, and memory beyond the model.
+
+    python benchmarks/saving.py --rounds 3 --keras-python PY --torch-python PY
+
+Each figure is a median over rounds of processes that alternate. Every writer flushes its file to
+the disk. "memory" is the peak of a process beyond what it uses with the model, in units of the
+largest array.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+LAYERS = 5
+OURS = (".keras", ".weights.h5", ".weights.json", ".safetensors", ".npz", ".ckpt")
+PEERS = {"framework": OURS, "h5py": (".h5",), "keras": (".keras", ".weights.h5"), "torch": (".pt",)}
+
+
+def used() -> float:
+    """Return the memory in use now, in MB."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def flush(path: Path) -> None:
+    for file in [path] if path.is_file() else path.iterdir():
+        descriptor = os.open(file, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+
+
+def keras_like(keras: Any, units: int) -> Any:
+    dense = [keras.layers.Dense(units, kernel_initializer="ones") for _ in range(LAYERS)]
+    return keras.Sequential([keras.Input((units,)), *dense])
+
+
+def of_framework(units: int, ending: str, path: Path) -> tuple[Callable[[], Any], ...]:
+    import framework as tf
+    from framework import keras
+
+    made = keras_like(keras, units)
+    if ending == ".keras":
+        return lambda: made.save(path), lambda: keras.models.load_model(path)
+    if ending == ".ckpt":
+        checkpoint = tf.train.Checkpoint(model=made)
+        name = str(path).removesuffix(".ckpt")
+        return lambda: checkpoint.write(name), lambda: checkpoint.read(name).assert_consumed()
+    size = {"max_shard_size": 0.1} if ending == ".weights.json" else {}
+    return lambda: made.save_weights(path, **size), lambda: made.load_weights(path)
+
+
+def of_keras(units: int, ending: str, path: Path) -> tuple[Callable[[], Any], ...]:
+    import keras
+
+    made = keras_like(keras, units)
+    if ending == ".keras":
+        return lambda: (made.save(path), flush(path)), lambda: keras.models.load_model(path)
+    return lambda: (made.save_weights(path), flush(path)), lambda: made.load_weights(path)
+
+
+def of_h5py(units: int, ending: str, path: Path) -> tuple[Callable[[], Any], ...]:
+    import h5py
+
+    arrays = [np.ones((units, units), "float32") for _ in range(LAYERS)]
+
+    def save() -> None:
+        with h5py.File(path, "w") as file:
+            for number, array in enumerate(arrays):
+                file.create_dataset(str(number), data=array)
+        flush(path)
+
+    def load() -> None:
+        with h5py.File(path, "r") as file:
+            for number in range(LAYERS):
+                arrays[number] = file[str(number)][:]
+
+    return save, load
+
+
+def of_torch(units: int, ending: str, path: Path) -> tuple[Callable[[], Any], ...]:
+    import torch
+
+    made = torch.nn.Sequential(*(torch.nn.Linear(units, units) for _ in range(LAYERS)))
+
+    def load() -> None:
+        made.load_state_dict(torch.load(path, weights_only=True))
+
+    return lambda: (torch.save(made.state_dict(), path), flush(path)), load
+
+
+def work(peer: str, ending: str, units: int, folder: Path) -> None:
+    """In a process of its own: save and load once, print seconds and memory."""
+    path = folder / f"{peer}{ending}"
+    save, load = globals()[f"of_{peer}"](units, ending, path)
+    figures, largest = {}, units * units * 4 / 2**20
+    base, model_size = used(), LAYERS * largest
+    for name, call in (("save", save), ("load", load)):
+        start = time.perf_counter()
+        call()
+        figures[name] = time.perf_counter() - start
+        figures[f"{name} memory"] = max(0.0, peak() - base) / largest
+        if name == "load" and ending == ".keras":  # the loaded model is not "beyond the model"
+            figures["load memory"] -= model_size / largest
+    for file in folder.iterdir():
+        file.unlink()
+    print(json.dumps(figures))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--millions", type=float, default=100)
+    parser.add_argument("--keras-python", default=os.environ.get("BENCH_PEERS_PYTHON"))
+    parser.add_argument("--torch-python", default=os.environ.get("BENCH_PEERS_PYTHON"))
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--worker", nargs=2)
+    options = parser.parse_args()
+    units = int((options.millions * 1e6 / LAYERS) ** 0.5)
+    with tempfile.TemporaryDirectory() as place:
+        if options.worker:
+            work(*options.worker, units, Path(place))
+            return 0
+    own = sys.executable
+    pythons = {"framework": own, "h5py": own, "keras": options.keras_python,
+               "torch": options.torch_python}  # fmt: skip
+    runs: dict[tuple[str, str], list[dict[str, float]]] = {}
+    for _ in range(options.rounds):
+        for peer, endings in PEERS.items():
+            for ending in endings if pythons[peer] else ():
+                command = [pythons[peer], __file__, "--millions", str(options.millions),
+                           "--worker", peer, ending]  # fmt: skip
+                environment = {**os.environ, "KERAS_BACKEND": "jax"}
+                if peer in ("keras", "torch"):
+                    environment.pop("PYTHONPATH", None)
+                done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
+                runs.setdefault((peer, ending), []).append(json.loads(done.stdout.splitlines()[-1]))
+    medians = {
+        key: {name: statistics.median(run[name] for run in found) for name in found[0]}
+        for key, found in runs.items()
+    }
+    base = medians["h5py", ".h5"]
+    print(f"load of the machine {os.getloadavg()[0]:.1f}; {LAYERS} arrays of {units} × {units}\n")
+    print(
+        "| | save s | × h5py | memory | load s | × h5py | memory |\n|---|---|---|---|---|---|---|"
+    )
+    worst = 0.0
+    for (peer, ending), found in medians.items():
+        ratios = {name: found[name] / base[name] for name in ("save", "load")}
+        if peer == "framework":
+            worst = max(worst, *ratios.values())
+        cells = [f"{found[n]:.2f} | {ratios[n]:.2f} | {found[f'{n} memory']:.2f}" for n in ratios]
+        print(f"| {peer} `{ending}` | {' | '.join(cells)} |")
+    return int(options.check and worst > 1.2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
