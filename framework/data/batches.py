@@ -273,7 +273,9 @@ def as_batch(value):
 
 
 def _array(value, name):
-    """Return the array of `value`; floating dtypes are cast to floatx, as in Keras."""
+    """Return the array of `value`, None for None; floats are cast to floatx, as in Keras."""
+    if value is None:  # an output without a target, an optional input
+        return None
     array = array_in(value, name)
     if dtypes.of_array(array).is_floating:
         array = array.astype(dtypes.floatx().np, copy=False)
@@ -285,13 +287,14 @@ def _tensor(value, name):
 
 
 def is_leaf(value):
-    """Return whether `value` is one input: anything but a list of arrays."""
-    return not (isinstance(value, list) and value and all(map(_has_arrays, value)))
+    """Return whether `value` is one input: anything but a list of arrays, and None among them."""
+    return not (isinstance(value, list) and _has_arrays(value))
 
 
 def _has_arrays(value):
     if isinstance(value, (list, tuple)):
-        return bool(value) and all(map(_has_arrays, value))
+        parts = [part for part in value if part is not None]
+        return bool(parts) and all(map(_has_arrays, parts))
     return isinstance(value, dict) or getattr(value, "ndim", 0) > 0
 
 

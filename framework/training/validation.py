@@ -17,7 +17,7 @@ def split_off(share, x, y, sample_weight):
     """
     if isinstance(share, (bool, str)) or not hasattr(share, "__float__") or not 0 < share < 1:
         raise InvalidArgumentError(f"fit: validation_split must lie in (0, 1), got {share!r}.")
-    leaves = nest.flatten((x, y) if y is not None else (x,))
+    leaves = [leaf for leaf in nest.flatten((x, y)) if leaf is not None]
     if not all(hasattr(leaf, "shape") or isinstance(leaf, (int, float)) for leaf in leaves):
         raise InvalidArgumentError(
             "fit: validation_split works only if x and y are arrays. Pass validation_data=... "

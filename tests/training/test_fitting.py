@@ -349,16 +349,39 @@ def test_a_plain_fit_runs_through_six_modules():
 
 
 def test_one_target_for_the_only_output_with_a_loss():
-    """As in Keras: `loss=[loss, None]` with a target that is not in a list."""
+    """As in Keras: `loss=[loss, None]` with one target, alone or in a list with None."""
     x, y = np.ones((4, 3), "float32"), np.zeros((4, 2), "float32")
     inputs = keras.Input((3,))
     hidden = keras.layers.Dense(2, name="hidden")(inputs)
     model = keras.Model(inputs, [keras.layers.Dense(2, name="out")(hidden), hidden])
     weights = model.get_weights()
     found = []
-    for targets in (y, [y]):
+    for targets in (y, [y], [y, None], (y, None)):
         model.compile("sgd", loss=["mse", None])
         model.set_weights(weights)
         logs = model.fit(x, targets, sample_weight=np.arange(4.0), verbose=0).history
-        found.append([*logs["loss"], model.evaluate(x, targets, verbose=0)])
-    assert found[0] == pytest.approx(found[1])
+        split = model.fit(x, targets, validation_split=0.5, verbose=0).history
+        one = model.train_on_batch(x, targets)
+        found.append(
+            [*logs["loss"], *split["val_loss"], one, model.evaluate(x, targets, verbose=0)]
+        )
+    for losses in found[1:]:
+        assert losses == pytest.approx(found[0])
+    model.compile("sgd", loss=["mse", "mse"])
+    with pytest.raises(ValueError, match="of output 'hidden' needs targets, but y is None"):
+        model.fit(x, [y, None], verbose=0)
+
+
+def test_an_optional_input_may_be_none():
+    class Sum(keras.layers.Layer):
+        def call(self, a, b):
+            return a if b is None else a + b
+
+        def compute_output_shape(self, a_shape, b_shape):
+            return a_shape
+
+    a, b = keras.Input((3,)), keras.Input((3,), optional=True)
+    model = keras.Model([a, b], Sum()(a, b))
+    x = np.ones((4, 3), "float32")
+    np.testing.assert_array_equal(model.predict([x, None], verbose=0), x)
+    np.testing.assert_array_equal(model.predict([x, x], verbose=0), 2 * x)
