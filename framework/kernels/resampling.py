@@ -28,6 +28,15 @@ def resampled(x, axis, rows, weights):
     return total
 
 
+@no_warnings
+def between(x, axis, rows, share):
+    """Return slices between two old ones: rows[0], plus `share` of the difference to rows[1]."""
+    low, high = (np.take(x, taken, axis) for taken in rows)
+    high -= low
+    high *= share.astype(x.dtype).reshape(-1, *(1,) * (x.ndim - 1 - axis))
+    return np.add(low, high, out=low)
+
+
 def matrix(rows, weights, n):
     """Return a resampling of `n` slices as a matrix of shape (size, n)."""
     dense = np.zeros((rows.shape[1], n))

@@ -116,7 +116,22 @@ def _taps_back(sampling):
 # ---- ops -----------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(512)
+def _line(n, size):
+    """Return the rows below and above each new pixel, and the share of the latter.
+
+    In float32, as TensorFlow computes them: integer images then round to the same numbers.
+    """
+    places = (np.arange(size, dtype=np.float32) + np.float32(0.5)) * np.float32(n / size)
+    places -= np.float32(0.5)
+    below = np.floor(places)
+    rows = np.maximum(below, 0), np.minimum(np.ceil(places), n - 1)
+    return np.array(rows).astype(int), places - below
+
+
 def _resample(x, *, axis, sampling):
+    if x.dtype == np.float32 and sampling[2:] == ("bilinear", False):
+        return resampling.between(x, axis, *_line(*sampling[:2]))
     return resampling.resampled(x, axis, *taps(sampling))
 
 
@@ -147,7 +162,7 @@ resample_back = Op(
 
 def resized(x, sizes, axes, method, antialias=False):
     """Return `x`, an array or tensor of floats, with the new sizes of some axes."""
-    for axis, size in zip(axes, sizes, strict=True):
+    for axis, size in zip(axes[::-1], sizes[::-1], strict=True):  # TensorFlow's order
         sampling = int(x.shape[axis]), int(size), method, bool(antialias)
         if sampling[0] != sampling[1] or method in _SMOOTHING:
             x = resample(x, axis=axis, sampling=sampling)

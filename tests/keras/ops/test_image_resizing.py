@@ -104,6 +104,13 @@ def test_errors(call, words):
         call()
 
 
+def test_integers_halfway_round_as_in_tensorflow():
+    """Exact weights would round 4 of these pixels otherwise."""
+    x = (np.arange(64).reshape(1, 8, 8, 1) ** 2 * 7 % 256).astype("uint8")
+    y = image.resize(x, (13, 7)).numpy().astype(int).ravel()
+    assert np.sum(y * np.arange(1, 92)) == 591479  # by Keras on TensorFlow
+
+
 SCALED = {  # WAVES to (3, 4), scales 0.6 and 0.5, shifts 0.4 and -0.3, by Keras on TensorFlow
     ("linear", True): """0.4567 -0.2312 0.1697 0 0.1142 -0.0096 0.0226 0 -0.0074 -0.0161 -0.0265
         0""",
