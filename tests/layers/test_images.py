@@ -425,6 +425,13 @@ def test_users_subclasses():
     assert single["images"].shape == (8, 8, 3)
     again = Darker.from_config(layer.get_config())
     assert (again.share, again.seed, again.bounding_box_format) == (0.5, 2, "xyxy")
+
+    class Half(BaseImagePreprocessingLayer):
+        def transform_images(self, images, transformation, training=True):
+            return images[:, ::2]
+
+    assert Half()(keras.Input((8, 6, 3))).shape == (None, 4, 6, 3)
+    assert Half()(IMAGES[0]).shape == (4, 8, 3)
     model = keras.Sequential([keras.Input((8, 8, 3)), layer])
     assert model.output_shape == (None, 8, 8, 3)
     np.testing.assert_array_equal(model.predict(IMAGES, verbose=0), IMAGES)
