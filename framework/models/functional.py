@@ -1,6 +1,9 @@
 """Functional: the model of the layer and op calls between KerasTensors."""
 
 import inspect
+import warnings
+
+import numpy as np
 
 from framework.core import nest
 from framework.core.cast import cast
@@ -61,6 +64,8 @@ class Functional(Model, makes_masks=False, locks=False):
     def layers(self):
         """The layers in the graph, from the inputs to the outputs."""
         return list(self._framework.graph_layers)
+
+    layers = layers.setter(Model.layers.fset)
 
     @property
     def operations(self):
@@ -241,6 +246,19 @@ def _listed(model, inputs):
     return list(inputs) if same else leaves
 
 
+def _shape(x):
+    return tuple(x.shape) if hasattr(x, "shape") else np.shape(x)
+
+
+def _mismatch(model, inputs):
+    expected = nest.map_structure(lambda x: x.name, model._framework.inputs_structure)
+    found = nest.map_structure(lambda x: f"Tensor(shape={_shape(x)})", inputs)
+    return (
+        "The structure of `inputs` doesn't match the expected structure.\n"
+        f"Expected: {expected}\nReceived: inputs={found}"
+    )
+
+
 def _flat_inputs(model, inputs):
     """Return the inputs as a list in the order of `model.inputs`; dicts are matched by name."""
     if isinstance(inputs, dict):
@@ -248,12 +266,24 @@ def _flat_inputs(model, inputs):
         by_key = isinstance(structure, dict)
         names = nest.flatten({k: k for k in structure}) if by_key else model.input_names
         missing = [name for name in names if name not in inputs]
+        if by_key and not missing and len(inputs) > len(structure):
+            warnings.warn(_mismatch(model, inputs), stacklevel=2)
         if missing:
             raise InvalidArgumentError(
                 f"Missing data for input {missing[0]!r} of model {model.name!r}. You passed the "
                 f"keys {list(inputs)}, expected {names}."
             )
         return nest.flatten([inputs[name] for name in names])
+    structure = model._framework.inputs_structure
+    if isinstance(structure, dict):
+        if len(nest.flatten(inputs)) != len(model.inputs):
+            raise InvalidArgumentError(
+                f"Model {model.name!r} expects {len(structure)} named input(s) with keys "
+                f"{list(structure)}. {_mismatch(model, inputs)}"
+            )
+        if list(structure) != sorted(structure):
+            raise InvalidArgumentError(f"{_mismatch(model, inputs)} Pass a dict.")
+        warnings.warn(_mismatch(model, inputs), stacklevel=2)
     flat = _listed(model, inputs)
     if len(flat) != len(model.inputs):
         raise InvalidArgumentError(

@@ -176,6 +176,13 @@ class Sequential(Model, makes_masks=False, locks=False):
         """The layers, without the input layer."""
         return list(self._framework.stack)
 
+    @layers.setter
+    def layers(self, _: Any):
+        raise AttributeError(
+            "`Sequential.layers` attribute is reserved and should not be used. Use `add()` and "
+            "`pop()` to change the layers in this model."
+        )
+
     @property
     def inputs(self):
         """The input KerasTensor, in a list."""

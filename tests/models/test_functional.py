@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import framework as tf
-from framework import activations
+from framework import activations, keras
 from framework.core.auto_names import forget_names
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.symbolic import KerasTensor
@@ -356,3 +356,24 @@ def test_model_makes_a_functional_model_of_its_config():
             return {"size": self.size}
 
     assert Mine.from_config(Mine(5).get_config()).size == 5
+
+
+def test_structures_of_inputs_that_differ():
+    a, b = keras.Input((3,), name="a"), keras.Input((3,), name="b")
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    by_name = keras.Model({"a": a, "b": b}, a - 2 * b)
+    told = "The structure of `inputs` doesn't match the expected structure"
+    with pytest.warns(UserWarning, match=told):
+        np.testing.assert_array_equal(by_name({"a": x, "b": x, "c": x}), -x)
+    with pytest.warns(UserWarning, match=told):
+        np.testing.assert_array_equal(by_name([x, x]), -x)
+    with pytest.raises(ValueError, match=r"expects 2 named input\(s\) with keys"):
+        by_name(x)
+    unsorted = keras.Model({"b": b, "a": a}, a - 2 * b)
+    with pytest.raises(ValueError, match=told):
+        unsorted([x, x])
+    listed = keras.Model([a, b], a - 2 * b)
+    np.testing.assert_array_equal(listed({"b": x, "a": x, "more": x}), -x)
+    for model in (by_name, keras.Sequential([keras.layers.ReLU()])):
+        with pytest.raises(AttributeError, match="attribute is reserved"):
+            model.layers = []
