@@ -194,7 +194,10 @@ def test_a_subclass_with_a_build_is_built_by_it(name):
     assert layer.extra.path == f"{layer.name}/extra"
 
 
-@pytest.mark.parametrize("name", [n for n in SAMPLES if n not in {"Dense", "Dropout", "Resizing"}])
+ROUNDED = {"Dense", "Dropout", "Resizing", "RandomGrayscale"}  # or need floats
+
+
+@pytest.mark.parametrize("name", [n for n in SAMPLES if n not in ROUNDED])
 def test_integers_pass(name):
     layer, inputs = made(name, 0)
     whole = nest.map_structure(lambda x: np.arange(x.size).reshape(x.shape), inputs)

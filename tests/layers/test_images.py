@@ -374,6 +374,20 @@ def test_former_layers_change_one_size(name, axis):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_integers_become_floats_but_for_four_layers(name, training):
+    arguments, images = SAMPLES[name][0]
+    layer = getattr(layers, name)(**arguments)
+    keeps = name in {"Resizing", "RandomGrayscale", "MaxNumBoundingBoxes",
+                     "ContrastLimitedAdaptiveHistogramEqualization"}  # fmt: skip
+    whole = (images * 255).astype("uint8")
+    assert layer(whole, training=training).dtype == ("uint8" if keeps else "float32")
+    assert layer(keras.Input(images.shape[1:], dtype="uint8")).dtype == (
+        "uint8" if keeps else "float32"
+    )
+
+
 # ---- users' subclasses, saving, errors -----------------------------------------------------------
 
 

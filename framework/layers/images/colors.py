@@ -132,7 +132,9 @@ def _gray(layer, images):
     x = last(images, layer.data_format)
     if x.shape[-1] == 1:
         return images
-    return restored(mixed(x, np.array(LUMA)[:, None]), layer.data_format)
+    floats = as_dtype(x, "float32") if x.dtype.is_integer else x
+    brightness = mixed(floats, np.array(LUMA)[:, None])
+    return as_dtype(restored(brightness, layer.data_format), images.dtype)
 
 
 class RandomColorDegeneration(RandomLayer):
@@ -173,8 +175,10 @@ def _probability(value):
     return value
 
 
-class RandomGrayscale(RandomLayer):
+class RandomGrayscale(RandomLayer, keeps_integers=True):
     """Replace images by their gray values with the probability `factor`, in training.
+
+    Integer images keep their dtype; fractions are dropped.
 
     Args:
         factor: from 0 to 1.
