@@ -8,8 +8,9 @@ import numpy as np
 
 from framework.core.numpy_warnings import no_warnings
 
-MOST_TAPS = 4
-"""With more taps one matrix product is faster than their sum."""
+MOST_TAPS, FEW = 4, 16
+"""With more taps, along an axis before few channels, one matrix product is faster than their sum:
+with 6 taps of 224 columns of 3 channels, 41 ms instead of 79."""
 
 
 @no_warnings
@@ -17,7 +18,8 @@ def resampled(x, axis, rows, weights):
     """Return the weighted sums of the slices of `x` along `axis`, in the dtype of `x`."""
     if weights is None:
         return np.take(x, rows[0], axis)
-    if len(rows) > MOST_TAPS and x.dtype in (np.float32, np.float64):
+    few = axis == x.ndim - 2 and x.shape[-1] < FEW
+    if few and len(rows) > MOST_TAPS and x.dtype in (np.float32, np.float64):
         return _product(x, axis, matrix(rows, weights, x.shape[axis]).astype(x.dtype))
     shape = (-1, *(1,) * (x.ndim - 1 - axis))
     total = None
@@ -45,12 +47,31 @@ def matrix(rows, weights, n):
 
 
 def _product(x, axis, dense):
-    # for few channels, products with the axis last are faster
-    if axis == x.ndim - 2 and x.shape[-1] < 16:
-        return np.ascontiguousarray((x.swapaxes(-1, -2) @ dense.T).swapaxes(-1, -2))
-    after = x.shape[axis + 1 :]
-    flat = np.matmul(dense, x.reshape(*x.shape[: axis + 1], int(np.prod(after))))
-    return flat.reshape(*x.shape[:axis], len(dense), *after)
+    """Return the slices along the axis before the channels by one product, with the axis last."""
+    rows = np.ascontiguousarray(x.swapaxes(-1, -2)).reshape(-1, dense.shape[1])
+    y = np.matmul(rows, np.ascontiguousarray(dense.T))
+    y = y.reshape(*x.shape[:axis], x.shape[-1], len(dense))
+    return np.ascontiguousarray(y.swapaxes(-1, -2))
+
+
+@no_warnings
+def filtered(x, axis, weights, before, after):
+    """Return the sums of neighbouring slices times weights; zeros lie beyond the slices.
+
+    Args:
+        weights: numbers; the first belongs to the slice `before` places before the new one.
+        before, after: how many new slices begin before the first and end after the last old one.
+    """
+    n = x.shape[axis]
+    size = max(n + before + after - len(weights) + 1, 0)
+    lead = (slice(None),) * axis
+    y = np.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype)
+    for shift, weight in enumerate(weights, -before):
+        low, high = max(-shift, 0), min(n - shift, size)
+        if weight and low < high:
+            part = x[(*lead, slice(low + shift, high + shift))]
+            y[(*lead, slice(low, high))] += part if weight == 1 else part * x.dtype.type(weight)
+    return y
 
 
 def transposed(rows, weights, n):

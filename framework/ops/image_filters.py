@@ -1,14 +1,12 @@
-"""Filters of images and their similarity, composed of convolutions; channels are the last axis."""
+"""Filters of images and their similarity, composed of filters along each axis."""
 
 import numpy as np
 
-from framework.ops.conv import depthwise
 from framework.ops.elementwise import divide
-from framework.ops.movement import gather, reshape
-from framework.ops.reduction import np_dtype
+from framework.ops.movement import gather, stack
+from framework.ops.resampling import filter_axis
 
-SOBEL = np.array([[-1, -2, -1], [0, 0, 0], [1, 2, 1]])
-"""The vertical slope; its transpose is the horizontal one."""
+_SOBEL = (-1, 0, 1), (1, 2, 1)  # the slope along an axis, and the mean along the other
 
 
 def gaussian(size, sigma):
@@ -25,16 +23,12 @@ def filtered(x, rows, columns, padding):
         rows, columns: the weights of neighbours along the height and along the width.
         padding: "SAME", which adds zeros, or "VALID".
     """
-    channels = x.shape[-1]
-    for weights, shape in ((rows, (-1, 1, 1, 1)), (columns, (1, -1, 1, 1))):
-        kernel = np.asarray(weights, np_dtype(x)).reshape(shape)
-        x = _filtered(x, np.tile(kernel, (1, 1, channels, 1)), padding)
+    for axis, weights in ((1, rows), (2, columns)):
+        last = len(weights) - 1
+        before, after = (last // 2, last - last // 2) if padding == "SAME" else (0, 0)
+        shares = tuple(float(w) for w in weights)
+        x = filter_axis(x, axis=axis, weights=shares, before=before, after=after)
     return x
-
-
-def _filtered(x, kernel, padding):
-    padding = padding if padding == "SAME" else ((0, 0), (0, 0))
-    return depthwise(x, kernel, strides=(1, 1), padding=padding, dilations=(1, 1))
 
 
 def sobel(x):
@@ -42,12 +36,10 @@ def sobel(x):
 
     The outer pixels are mirrored at their centres.
     """
-    channels = x.shape[-1]
     for axis in (1, 2):
         x = gather(x, np.pad(np.arange(x.shape[axis]), 1, mode="reflect"), axis=axis)
-    kernel = np.stack([SOBEL, SOBEL.T], axis=-1).astype(np_dtype(x))
-    y = _filtered(x, np.tile(kernel[:, :, None], (1, 1, channels, 1)), "VALID")
-    return reshape(y, shape=(*y.shape[:3], channels, 2))
+    slopes = filtered(x, *_SOBEL, "VALID"), filtered(x, *_SOBEL[::-1], "VALID")
+    return stack(*slopes, axis=len(x.shape))
 
 
 def similarity(x, y, *, max_val, filter_size, filter_sigma, k1, k2):

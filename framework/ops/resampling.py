@@ -160,6 +160,27 @@ resample_back = Op(
 )  # fmt: skip
 
 
+def _filter_vjp(g, axis, weights, before, after):
+    last = len(weights) - 1
+    return filter_axis(
+        g, axis=axis, weights=weights[::-1], before=last - before, after=last - after
+    )
+
+
+def _filter_infer(x, *, axis, weights, before, after):
+    n = x.shape[axis]
+    size = None if n is None else max(n + before + after - len(weights) + 1, 0)
+    return (*x.shape[:axis], size, *x.shape[axis + 1 :]), np_dtype(x)
+
+
+# `filter_axis` adds up neighbours along an axis, times weights (a tuple), as in the kernel.
+filter_axis = Op(
+    "filter_axis",
+    lambda x, *, axis, weights, before, after: resampling.filtered(x, axis, weights, before, after),
+    _filter_vjp, infer=_filter_infer, fresh=True,
+)  # fmt: skip
+
+
 def resized(x, sizes, axes, method, antialias=False):
     """Return `x`, an array or tensor of floats, with the new sizes of some axes."""
     for axis, size in zip(axes[::-1], sizes[::-1], strict=True):  # TensorFlow's order

@@ -26,7 +26,6 @@ from framework.ops.elementwise import (
     less,
     less_equal,
     logical_and,
-    logical_not,
     masked,
     maximum,
     minimum,
@@ -103,7 +102,7 @@ def sampled(x, coordinates, *, order, mode, fill, rounding="even", lost=None, wh
         mode: one of INDEX_FOLDS.
         fill: the value beyond the image with mode="constant", a number.
         rounding: one of ROUNDINGS, for order 0.
-        lost: booleans (batch, *places): where every neighbour counts as beyond the image.
+        lost: booleans (batch, *places): where the result is `fill`.
         which: integers (batch, 1, ...): the image of `x` that is read; by default each its own.
 
     Returns:
@@ -122,14 +121,14 @@ def sampled(x, coordinates, *, order, mode, fill, rounding="even", lost=None, wh
             valid += [] if inside is None else [inside]
             weight += [] if share is None else [share]
         pixels = gather(flat, index, axis=0)
-        pixels = cast(pixels, dtype=np_dtype(coordinates[0]))
-        valid += [] if lost is None else [logical_not(lost)]
+        pixels = like(pixels, coordinates[0])
         if valid:
             pixels = select(_column(functools.reduce(logical_and, valid)), pixels, fill)
         results.append(
             pixels * _column(functools.reduce(operator.mul, weight)) if weight else pixels
         )
-    return functools.reduce(operator.add, results)
+    y = functools.reduce(operator.add, results)
+    return y if lost is None else select(_column(lost), fill, y)
 
 
 def _column(x):

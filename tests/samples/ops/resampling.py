@@ -61,11 +61,32 @@ def _sample(shape, axis, size, method, antialias, back):
     return Sample((_rng.normal(size=given),), {"axis": axis, "sampling": sampling})
 
 
+_FILTERS = [
+    ((2, 5, 3), 1, (0.5, 0.25, 0.2), 1, 1), ((2, 3, 6), 2, (1, 0, -1), 0, 0),
+    ((2, 7), 1, (0.3, 2.0, 0.1, 0.7), 1, 2), ((2, 2, 1), 1, (1.5, 0.5, 0.3), 2, 2),
+    ((0, 4), 1, (1.0, 2.0), 0, 1),
+]  # fmt: skip
+
+
+def _filtered(x, axis, weights, before, after):
+    widths = [(before, after) if a == axis else (0, 0) for a in range(x.ndim)]
+    wide = np.moveaxis(np.pad(x, widths), axis, -1)
+    windows = np.lib.stride_tricks.sliding_window_view(wide, len(weights), axis=-1)
+    return np.moveaxis(windows @ np.array(weights, float), -1, axis)
+
+
+def _filter_sample(shape, axis, weights, before, after):
+    attrs = {"axis": axis, "weights": weights, "before": before, "after": after}
+    return Sample((_rng.normal(size=shape),), attrs)
+
+
 SAMPLES = {
+    "filter_axis": [_filter_sample(*f) for f in _FILTERS],
     "resample": [_sample(*c, back=0) for c in _CALLS],
     "resample_back": [_sample(*c, back=1) for c in _CALLS],
 }
 REFERENCES = {
+    "filter_axis": _filtered,
     "resample": lambda x, axis, sampling: _along(x, axis, weights(*sampling)),
     "resample_back": lambda x, axis, sampling: _along(x, axis, weights(*sampling).T),
 }
