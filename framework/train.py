@@ -1,4 +1,4 @@
-"""tf.train: checkpoints of variables."""
+"""tf.train: checkpoints of variables, and examples in TFRecord files."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,3 +1,8 @@
+from framework.data.examples import (
+    BytesList as BytesList, Example as Example, Feature as Feature, FeatureList as FeatureList,
+    FeatureLists as FeatureLists, Features as Features, FloatList as FloatList,
+    Int64List as Int64List, SequenceExample as SequenceExample,
+)  # fmt: skip
 from framework.saving.checkpoint import (
     Checkpoint as Checkpoint, CheckpointLoadStatus as CheckpointLoadStatus,
 )  # fmt: skip

@@ -44,6 +44,7 @@ TESTED_IN = {
         data/arguments data/batching_methods data/computing_methods data/grouping data/order
         data/ordering_methods data/row_gathering data/stage data/structure data/transform""",
     "data/test_directories.py": "data/image_resizing",
+    "data/test_examples.py": "data/parsing",
     "data/test_files.py": """
         data/checksums data/csv_files data/file_readers data/records data/stored
         data/storing_methods""",
@@ -139,7 +140,7 @@ TESTED_IN = {
     "test_config.py": "__main__ functions/devices functions/settings",
     "test_debugging.py": "training/numerics_check autodiff/debug/nonfinite_values",
     "test_namespaces.py": """
-        bitwise compat dtypes errors image linalg math nest nn random sets signal strings keras/*
+        bitwise compat dtypes errors image io linalg math nest nn random sets signal strings keras/*
         keras/preprocessing/* keras/layers/experimental/* keras/utils/* core/lazy core/left_out""",
     "training/test_accumulation.py": "training/accumulated_plans",
     "training/test_callbacks.py": "training/callbacks/*",

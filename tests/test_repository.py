@@ -89,8 +89,10 @@ KERAS_NAMES_BOTH = {
     ),
     # an initializer and a layer
     "Identity": ("initializers", "layers"),
+    # a feature of an example, and one of FeatureSpace
+    "Feature": ("data", "models"),
 }  # fmt: skip
-"""Names that Keras gives to two public classes, and the packages that define them."""
+"""Names that Keras and TensorFlow give to two public classes, and the packages that define them."""
 
 
 def class_names():

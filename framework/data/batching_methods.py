@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from framework.core import nest
 from framework.core.argument_types import DTypeLike
 from framework.core.dtypes import int64
-from framework.core.errors import InvalidArgumentError
+from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.data import grouping
 from framework.data.arguments import at_least, made, workers
 from framework.data.buckets import bucketed
@@ -86,6 +87,7 @@ class BatchingMethods:
         sizes = [at_least(1, "rebatch", "batch_size", size) for size in several]
         if not sizes:
             raise InvalidArgumentError("rebatch: batch_size must have at least one size, got none.")
+        _check_rows(self, "rebatch")
         return made(grouping.Rebatch(self._framework, sizes, bool(drop_remainder)))
 
     def bucket_by_sequence_length(
@@ -119,6 +121,7 @@ class BatchingMethods:
 
     def unbatch(self, name: str | None = None):
         """Return a dataset of the rows of each element."""
+        _check_rows(self, "unbatch")
         return made(grouping.Unbatch(self._framework))
 
     def window(
@@ -143,3 +146,15 @@ class BatchingMethods:
         stride = at_least(1, "window", "stride", stride)
         how = size, shift, stride, bool(drop_remainder)
         return made(grouping.Window(self._framework, *how, made))
+
+
+def _check_rows(dataset, method):
+    """Raise if elements are known to be scalars, without a call of the user's functions."""
+    if dataset._framework.python:
+        return
+    for spec in nest.flatten(dataset.element_spec):
+        if getattr(spec, "shape", None) == ():
+            raise ShapeError(
+                f"{method}: expected elements with rows, got a scalar of shape (). Call batch "
+                "first."
+            )

@@ -5,8 +5,9 @@ import operator
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
+from framework.core.tensor_spec import TensorSpec
 from framework.data.structure import array_in, like, packer
-from framework.data.transform import call
+from framework.data.transform import call, is_guessed
 
 _NAME = "bucket_by_sequence_length"
 
@@ -37,12 +38,18 @@ def bucketed(
                     f"{_NAME}: pad_to_bucket_boundary: expected lengths below the last boundary, "
                     f"{boundaries[-1]}, got a longer element."
                 )
-            wanted = _filled(group.element_spec, shapes, boundaries[number] - 1)
+            spec = group.element_spec
+            spec = nest.map_structure(_opened, spec) if is_guessed(dataset._framework) else spec
+            wanted = _filled(spec, shapes, boundaries[number] - 1)
         return group.padded_batch(sizes[number], wanted, values, drop_remainder)
 
     return dataset.group_by_window(
         bucket_of, batch, window_size_func=lambda bucket: sizes[bucket.item()]
     )  # fmt: skip
+
+
+def _opened(spec):
+    return TensorSpec([None] * len(spec.shape), spec.dtype)
 
 
 def _filled(spec, shapes, length):

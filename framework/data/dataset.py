@@ -221,8 +221,12 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
                     f"{name}: weights: expected {len(stages)} numbers, at least 0 and not all 0, "
                     f"got {weights!r}."
                 )
+            stages = [stage for stage, weight in zip(stages, weights) if weight]
+            weights = weights[weights > 0]
         seed = random.make_seed() if seed is None else integer(name, "seed", seed)
         again = rerandomize_each_iteration is None or bool(rerandomize_each_iteration)
+        if len(stages) == 1:
+            return Dataset(stages[0])
         choice = mixing.SampledNumbers(weights, seed, again)
         return Dataset(mixing.Choice(choice, stages, bool(stop_on_empty_dataset)))
 

@@ -11,6 +11,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.data.arguments import at_least, integer, made, stage_of
 from framework.data.dataset import Dataset
 from framework.data.stage import INFINITE, UNKNOWN, Stage
+from framework.data.structure import array_in
 
 # ---- functions of a dataset ----------------------------------------------------------------------
 
@@ -58,7 +59,10 @@ def from_list(elements: Any, name: str | None = None):
     """
     if not isinstance(elements, list) or not elements:
         raise InvalidArgumentError(f"from_list: elements: expected a list, got {elements!r}.")
-    columns = nest.map_structure(lambda *column: np.stack(list(map(np.asarray, column))), *elements)
+    columns = nest.map_structure(
+        lambda *column: np.stack([array_in(value, "from_list: elements") for value in column]),
+        *elements,
+    )
     return Dataset.from_tensor_slices(columns)
 
 

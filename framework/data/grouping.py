@@ -10,7 +10,16 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.data.parallel import Parallel
 from framework.data.row_gathering import Rows, batches
-from framework.data.stage import END, UNKNOWN, Listed, Stage, first, map_spec, resuming
+from framework.data.stage import (
+    END,
+    UNKNOWN,
+    Listed,
+    Stage,
+    common_spec,
+    firsts,
+    map_spec,
+    resuming,
+)
 from framework.data.structure import DatasetSpec, array_in, like, names, packer
 from framework.data.transform import call, run
 
@@ -104,7 +113,9 @@ class PaddedBatch(Batch):
     def spec(self):
         specs = nest.flatten(spec := super().spec())
         shapes = like(spec, self.shapes)
-        padded = [map_spec(lambda s, w=w: _open(s.shape, w), s) for s, w in zip(specs, shapes)]
+        padded = [
+            map_spec(lambda s, w=w: _padded_shape(s.shape, w), s) for s, w in zip(specs, shapes)
+        ]
         return packer(spec)(padded)
 
     def elements(self):
@@ -120,9 +131,10 @@ class PaddedBatch(Batch):
         return packer(group[0])([Tensor(array) for array in padded])
 
 
-def _open(shape, wanted):
+def _padded_shape(shape, wanted):
     """Return a batch's shape with the sizes of `wanted`; None for a size that varies by batch."""
-    wanted = [None] * (len(shape) - 1) if wanted is None else wanted
+    if wanted is None or shape is None:
+        return shape
     return (shape[0], *(None if n in (None, -1) else n for n in wanted))
 
 
@@ -176,8 +188,7 @@ class Rebatch(Stage):
         self.sizes, self.drop_remainder = sizes, drop_remainder
 
     def length(self):
-        n = self.parent.length()
-        return n if n <= 0 else UNKNOWN
+        return UNKNOWN
 
     def spec(self):
         size = self.sizes[0] if self.drop_remainder and len(self.sizes) == 1 else None
@@ -261,13 +272,22 @@ class GroupByWindow(Stage):
         self.key, self.reduce, self.size, self.dataset = key, reduce, size, dataset
 
     def length(self):
-        n = self.parent.length()
-        return n if n <= 0 else UNKNOWN
+        return UNKNOWN
 
     def spec(self):
-        element = first(self.parent, "element_spec of group_by_window")
+        # of empty groups, because reduce_func's batches may have other sizes for other keys
+        found, spec = None, self.parent.spec()
+        for key in range(2):
+            try:
+                other = self._reduced(key, [], spec).element_spec
+            except Exception:  # noqa: S112 (a function may need elements, or have no such key)
+                continue
+            found = other if found is None else nest.map_structure(common_spec, found, other)
+        if found is not None:
+            return found
+        element = firsts(self.parent, 1)[0]
         key = _key(call(self.key, element), "key_func")
-        return self._reduced(key, [element], self.parent.spec()).element_spec
+        return self._reduced(key, [element], spec).element_spec
 
     def elements(self):
         groups, sizes, spec = {}, {}, None

@@ -9,7 +9,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.random import own_generator
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
-from framework.data.stage import END, INFINITE, UNKNOWN, Stage, common_spec, first
+from framework.data.stage import END, INFINITE, UNKNOWN, Stage, common_spec, firsts
 from framework.data.structure import array_in, as_element, spec_of
 from framework.data.transform import call, run
 
@@ -125,11 +125,10 @@ class Resample(Stage):
         self.seed, self.epoch = seed, 0
 
     def length(self):
-        n = self.parent.length()
-        return n if n <= 0 else UNKNOWN
+        return UNKNOWN
 
     def spec(self):
-        element = first(self.parent, "element_spec of rejection_resample")
+        element = firsts(self.parent, 1)[0]
         label = as_element(call(self.class_of, element), "class_func's result")
         return spec_of(label), self.parent.spec()
 

@@ -107,22 +107,30 @@ def walk(stage):
         yield from walk(parent)
 
 
-def first(stage, what):
-    """Return the first element without advancing the epoch of any shuffle."""
-    return firsts(stage, 1, what)[0]
+def firsts(stage, count):
+    """Return at most `count` first elements, without advancing any epoch.
 
-
-def firsts(stage, count, what):
-    """Return at most `count` first elements, at least one, without advancing any epoch."""
+    If there are none, it is an element of zeros with the spec of the stage, to find the spec of
+    what a function makes of it.
+    """
     epochs = [(s, s.epoch) for s in walk(stage) if s.epoch is not None]
     try:
-        found = list(islice(stage.iterate(), count))
+        found = list(islice(stage.iterate(), count)) or [nest.map_structure(_zeros, stage.spec())]
     finally:
         for shuffle, epoch in epochs:
             shuffle.epoch = epoch
-    if not found:
-        raise InvalidArgumentError(f"{what} needs a first element, but the dataset is empty.")
     return found
+
+
+def _zeros(spec):
+    """Return a tensor of zeros that fits `spec`; unknown sizes are 1."""
+    if not isinstance(spec, TensorSpec):
+        from framework.data.arguments import made  # a Dataset is made of stages
+
+        return made(Listed([], spec.element_spec))
+    shape = tuple(1 if n is None else n for n in spec.shape or ())
+    empty = b"" if spec.dtype.np.kind == "O" else 0
+    return Tensor(np.full(shape, empty, spec.dtype.np))
 
 
 def map_spec(shape_of, spec):
@@ -210,7 +218,7 @@ class GeneratorStage(Stage):
         return self._length
 
     def spec(self):
-        return spec_of(first(self, "element_spec")) if self.signature is None else self.signature
+        return spec_of(_only(self)) if self.signature is None else self.signature
 
     def elements(self):
         for value in self.make():
@@ -218,6 +226,15 @@ class GeneratorStage(Stage):
                 yield as_element(value, "element")
             else:
                 yield _fitted(value, self.signature, "element")
+
+
+def _only(stage):
+    """Return the first element of a generator without a signature."""
+    for value in stage.elements():
+        return value
+    raise InvalidArgumentError(
+        "element_spec needs a first element, but the generator has none. Pass output_signature."
+    )
 
 
 def _fitted(value, spec, name):

@@ -5,6 +5,7 @@ format, its version, and the structure of the elements. Then comes a record for 
 last one, JSON again, with their number: a file without it is incomplete.
 """
 
+import itertools
 import json
 import math
 import os
@@ -99,13 +100,16 @@ def from_bytes(data, name):
 # ---- one file ------------------------------------------------------------------------------------
 
 
+_writers = itertools.count()  # several may write the same file; the last one that ends stays
+
+
 class ElementWriter:
     """Writes a file of elements, which gets its name when it is complete."""
 
     def __init__(self, path, spec, kind=""):
         self.path, self.count = os.fspath(path), 0
         head = {"format": _FORMAT, "version": _VERSION, "spec": spec_to_json(spec)}
-        self._partial = f"{self.path}.partial-{os.getpid()}"
+        self._partial = f"{self.path}.partial-{os.getpid()}-{next(_writers)}"
         self._writer = TFRecordWriter(self._partial, kind)
         self._text(head)
 
@@ -213,7 +217,7 @@ def write_folder(path, elements, spec, kind, shard_of):
         "format": _FORMAT, "version": _VERSION, "spec": spec_to_json(spec), "compression": kind,
         "count": count, "shards": [f"{shard:08d}.elements" for shard in sorted(writers)],
     }  # fmt: skip
-    partial = folder / f"{_INDEX}.partial"
+    partial = folder / f"{_INDEX}.partial-{os.getpid()}-{next(_writers)}"
     partial.write_text(json.dumps(index))
     partial.replace(folder / _INDEX)
 

@@ -12,7 +12,7 @@ from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.data.parallel import Parallel
 from framework.data.prefetch import Ahead
-from framework.data.stage import END, INFINITE, UNKNOWN, Stage, common_spec, firsts, resuming, walk
+from framework.data.stage import END, UNKNOWN, Stage, common_spec, firsts, resuming, walk
 from framework.data.structure import as_element, map_named, spec_of
 
 
@@ -60,12 +60,20 @@ def result_spec(function, parent, what):
         return spec
     found = [
         (element, spec_of(as_element(call(function, element), f"{what}'s result")))
-        for element in firsts(parent, 2, "element_spec of a mapped dataset")
+        for element in firsts(parent, 2)
     ]
     element, spec = found[0]
     for _, other in found[1:]:
         spec = nest.map_structure(common_spec, spec, other)
     return _with_unknown_batch_size(spec, element, parent.spec())
+
+
+def is_guessed(stage):
+    """Return whether the spec of a stage is that of its first elements, as far as is known."""
+    return any(
+        isinstance(s, Map) and symbolic_result(s.function, s.parent.spec()) is None
+        for s in walk(stage)
+    )
 
 
 def symbolic_result(function, spec):
@@ -163,7 +171,7 @@ class Filter(Stage):
         self.predicate, self.ends = predicate, ends
 
     def length(self):
-        return 0 if self.parent.length() == 0 else UNKNOWN
+        return UNKNOWN
 
     def elements(self):
         source, numbers, ended = self.parent.iterate(), count(), False
@@ -198,7 +206,7 @@ class Scan(Stage):
         self.state, self.function = state, function
 
     def spec(self):
-        element = firsts(self.parent, 1, "element_spec of a scanned dataset")[0]
+        element = firsts(self.parent, 1)[0]
         return spec_of(self._results(self.state, element, 0)[1])
 
     def elements(self):
@@ -233,7 +241,7 @@ class Distinct(Stage):
     """The elements without those that came before in the iteration."""
 
     def length(self):
-        return 0 if self.parent.length() == 0 else UNKNOWN
+        return UNKNOWN
 
     def elements(self):
         seen = set()
@@ -257,7 +265,7 @@ class IgnoreErrors(Stage):
         self.warn = warn
 
     def length(self):
-        return 0 if self.parent.length() == 0 else UNKNOWN
+        return UNKNOWN
 
     def elements(self):
         source = self.parent.iterate()
@@ -295,11 +303,10 @@ class Interleave(Stage):
             self.seed, self.epoch = seed, 0
 
     def length(self):
-        n = self.parent.length()
-        return n if n in (0, INFINITE) else UNKNOWN
+        return UNKNOWN
 
     def spec(self):
-        element = firsts(self.parent, 1, "element_spec of a mapped dataset")[0]
+        element = firsts(self.parent, 1)[0]
         return self._dataset(element, 0).element_spec
 
     def elements(self):

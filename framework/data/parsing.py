@@ -1,0 +1,253 @@
+"""tf.io.parse_example and its relatives: from serialized examples to tensors."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.argument_types import DTypeLike, TensorLike
+from framework.core.errors import DamagedFileError, DTypeError, InvalidArgumentError
+from framework.core.tensor import Tensor
+from framework.data.examples import Example, SequenceExample
+from framework.data.structure import array_in
+
+_LISTS = {"int64": "int64_list", "float32": "float_list", "string": "bytes_list"}
+
+
+class FixedLenFeature(NamedTuple):
+    """A feature with the same number of values in every example.
+
+    Args:
+        shape: the shape of its tensor.
+        dtype: int64, float32 or string.
+        default_value: the value in examples without the feature; an error if None.
+    """
+
+    shape: Any
+    dtype: DTypeLike
+    default_value: Any = None
+
+
+class FixedLenSequenceFeature(NamedTuple):
+    """A feature with any number of values, padded to the largest number in a batch.
+
+    Args:
+        shape: the shape of one value.
+        dtype: int64, float32 or string.
+        allow_missing: must be True, except for lists of a SequenceExample.
+        default_value: what to pad with; 0 or "" if None.
+    """
+
+    shape: Any
+    dtype: DTypeLike
+    allow_missing: bool = False
+    default_value: Any = None
+
+
+class VarLenFeature(NamedTuple):
+    """A feature with any number of values: padded with 0 or "" to the largest number in a batch.
+
+    There are no sparse tensors: TensorFlow's result is this one's after `tf.sparse.to_dense`.
+
+    Args:
+        dtype: int64, float32 or string.
+    """
+
+    dtype: DTypeLike
+
+
+def parse_example(
+    serialized: TensorLike, features: Any, example_names: Any = None, name: str | None = None
+) -> Any:
+    """Return a batch of serialized `tf.train.Example` as {name: tensor of shape (batch, ...)}.
+
+    Args:
+        serialized: a string tensor of shape (batch,), or of shape () for one example.
+        features: {name: FixedLenFeature, FixedLenSequenceFeature or VarLenFeature}.
+        example_names: names of the examples, for errors.
+
+    Raises:
+        InvalidArgumentError: an example lacks a feature, or has it in another dtype or number.
+        DamagedFileError: a string is no example.
+
+    >>> from framework import io, train
+    >>> numbers = train.Feature(int64_list=train.Int64List(value=[1, 2]))
+    >>> example = train.Example(features=train.Features(feature={"n": numbers}))
+    >>> text = example.SerializeToString()
+    >>> io.parse_single_example(text, {"n": io.FixedLenFeature([2], "int64")})["n"].tolist()
+    [1, 2]
+    """
+    texts = _texts(serialized, "parse_example")
+    labels = _labels(example_names, texts.size)
+    messages = [_message(Example, each, label) for each, label in zip(texts.reshape(-1), labels)]
+    entries = [message.features.feature for message in messages]
+    if not features:
+        raise InvalidArgumentError("parse_example: features: expected at least one, got none.")
+    return {
+        key: _batched(key, feature, entries, labels, single=not texts.ndim)
+        for key, feature in features.items()
+    }
+
+
+def parse_single_example(
+    serialized: TensorLike, features: Any, example_names: Any = None, name: str | None = None
+) -> Any:
+    """Return one serialized `tf.train.Example` as {name: tensor}; see `parse_example`."""
+    texts = _texts(serialized, "parse_single_example")
+    if texts.ndim:
+        raise InvalidArgumentError(
+            f"parse_single_example: serialized: expected shape (), got {texts.shape}. Use "
+            "parse_example."
+        )
+    return parse_example(serialized, features, example_names)
+
+
+def parse_single_sequence_example(
+    serialized: TensorLike, context_features: Any = None, sequence_features: Any = None,
+    example_name: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return one serialized `tf.train.SequenceExample` as two dicts of tensors.
+
+    Args:
+        serialized: a string tensor of shape ().
+        context_features: {name: FixedLenFeature or VarLenFeature}.
+        sequence_features: {name: FixedLenSequenceFeature or VarLenFeature}.
+        example_name: the name of the example, for errors.
+    """
+    texts = _texts(serialized, "parse_single_sequence_example")
+    label = _labels(None if example_name is None else [example_name], 1)[0]
+    message = _message(SequenceExample, texts.reshape(-1)[0], label)
+    context = {
+        key: _batched(key, feature, [message.context.feature], [label], single=True)
+        for key, feature in (context_features or {}).items()
+    }
+    sequences = {
+        key: _sequence(key, feature, message.feature_lists.feature_list, label)
+        for key, feature in (sequence_features or {}).items()
+    }
+    return context, sequences
+
+
+# ---- messages ------------------------------------------------------------------------------------
+
+
+def _texts(serialized, function):
+    array = array_in(serialized, f"{function}: serialized")
+    if isinstance(serialized, bytes):
+        array = np.empty((), object)
+        array[()] = serialized
+    if array.dtype.kind != "O":
+        raise DTypeError(f"{function}: serialized: expected strings, got {array.dtype}.")
+    return array
+
+
+def _labels(names, count):
+    if names is None:
+        return [f"example {number}" for number in range(count)]
+    return [repr(each) for each in array_in(names, "example_names").reshape(-1).tolist()]
+
+
+def _message(kind, text, label):
+    try:
+        return kind.FromString(text)
+    except DamagedFileError as error:
+        raise DamagedFileError(f"{label}: no tf.train.{kind.__name__}: {error}") from None
+
+
+def _values(feature, key, dtype, label):
+    """Return the values of a Feature as an array; an empty one if there are none."""
+    name = _LISTS.get(dtype.name)
+    if name is None:
+        raise DTypeError(f"{key}: dtype: expected int64, float32 or string, got {dtype}.")
+    found = None if feature is None else feature.WhichOneof()
+    if found is not None and found != name:
+        raise InvalidArgumentError(f"{label}: {key}: expected a {name} for {dtype}, got a {found}.")
+    values = [] if found is None else getattr(feature, name).value
+    array = np.empty(len(values), dtype.np)
+    array[:] = values
+    return array
+
+
+# ---- tensors -------------------------------------------------------------------------------------
+
+
+def _batched(key, feature, entries, labels, single):
+    """Return the tensor of one feature of all examples."""
+    dtype = dtypes.as_dtype(getattr(feature, "dtype", None) or "string")
+    if not isinstance(feature, (FixedLenFeature, FixedLenSequenceFeature, VarLenFeature)):
+        raise DTypeError(
+            f"{key}: expected FixedLenFeature, FixedLenSequenceFeature or VarLenFeature, got "
+            f"{type(feature).__name__}."
+        )
+    rows = [_values(entry.get(key), key, dtype, label) for entry, label in zip(entries, labels)]
+    if isinstance(feature, FixedLenFeature):
+        shape = _shape(feature.shape)
+        rows = [_fixed(row, key, feature, shape, dtype, label) for row, label in zip(rows, labels)]
+        array = np.stack(rows) if rows else np.empty((0, *shape), dtype.np)
+    else:
+        array = _padded(key, feature, rows, dtype, labels)
+    return Tensor(np.ascontiguousarray(array[0]) if single and array.ndim > 1 else
+                  np.asarray(array[0], array.dtype) if single else array)  # fmt: skip
+
+
+def _shape(shape):
+    shape = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
+    return tuple(int(n) for n in shape)
+
+
+def _fixed(row, key, feature, shape, dtype, label):
+    size = int(np.prod(shape, dtype=np.int64))
+    if not len(row):
+        if feature.default_value is None and size:
+            raise InvalidArgumentError(
+                f"{label}: {key} is required but missing. Pass a default_value to FixedLenFeature."
+            )
+        default = array_in([] if feature.default_value is None else feature.default_value, key)
+        return (
+            np.broadcast_to(default.astype(dtype.np), shape) if size else np.empty(shape, dtype.np)
+        )
+    if len(row) != size:
+        raise InvalidArgumentError(
+            f"{label}: {key}: expected {size} values for shape {shape}, got {len(row)}."
+        )
+    return row.reshape(shape)
+
+
+def _padded(key, feature, rows, dtype, labels):
+    """Return rows of any length as one array."""
+    shape, default = (), None
+    if isinstance(feature, FixedLenSequenceFeature):
+        if not feature.allow_missing:
+            raise InvalidArgumentError(
+                f"{key}: FixedLenSequenceFeature needs allow_missing=True in parse_example."
+            )
+        shape, default = _shape(feature.shape), feature.default_value
+    size = int(np.prod(shape, dtype=np.int64))
+    for row, label in zip(rows, labels):
+        if len(row) % size:
+            raise InvalidArgumentError(
+                f"{label}: {key}: expected a multiple of {size} values, got {len(row)}."
+            )
+    if default is None:
+        default = b"" if dtype.np.kind == "O" else 0
+    longest = max((len(row) // size for row in rows), default=0)
+    out = np.full((len(rows), longest, *shape), default, dtype.np)
+    for number, row in enumerate(rows):
+        out[number, : len(row) // size] = row.reshape(-1, *shape)
+    return out
+
+
+def _sequence(key, feature, lists, label):
+    """Return the tensor of one list of features, a row for each step."""
+    dtype = dtypes.as_dtype(feature.dtype)
+    steps = lists[key].feature if key in lists else None
+    if steps is None and not getattr(feature, "allow_missing", True):
+        raise InvalidArgumentError(
+            f"{label}: the list {key} is required but missing. Pass allow_missing=True."
+        )
+    rows = [_values(step, key, dtype, f"{label}, step {i}") for i, step in enumerate(steps or [])]
+    if isinstance(feature, VarLenFeature):
+        return Tensor(_padded(key, feature, rows, dtype, [label] * len(rows)))
+    shape = _shape(feature.shape)
+    rows = [_fixed(row, key, feature, shape, dtype, label) for row in rows]
+    return Tensor(np.stack(rows) if rows else np.empty((0, *shape), dtype.np))

@@ -1,0 +1,151 @@
+"""Examples of TFRecord files: bytes, tensors and errors of TensorFlow 2.21."""
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework.core.errors import DamagedFileError, DTypeError, InvalidArgumentError
+from framework.data.examples import (
+    BytesList,
+    Example,
+    Feature,
+    FeatureList,
+    FeatureLists,
+    Features,
+    FloatList,
+    Int64List,
+    SequenceExample,
+)  # fmt: skip
+from framework.data.parsing import FixedLenFeature as Fixed
+from framework.data.parsing import FixedLenSequenceFeature as Sequence
+from framework.data.parsing import VarLenFeature as Var
+from framework.data.parsing import (
+    parse_example,
+    parse_single_example,
+    parse_single_sequence_example,
+)  # fmt: skip
+from framework.data.records import TFRecordWriter
+from tests.data.test_dataset import elements
+
+INTS = Feature(int64_list=Int64List(value=[1, -2, 2**40]))
+FLOATS = Feature(float_list=FloatList(value=np.array([1.5, 2.25])))
+TEXTS = Feature(bytes_list=BytesList(value=[b"ab", b""]))
+ONE = Example(features=Features(feature={"i": INTS, "f": FLOATS, "s": TEXTS}))
+TWO = Example(features=Features(feature={"i": INTS, "s": Feature(bytes_list=BytesList([b"q"]))}))
+DATA = [example.SerializeToString() for example in (ONE, TWO)]
+
+# of TensorFlow: Example(features=Features(feature={"i": INTS})) and a SequenceExample
+BYTES = "0a1c0a1a0a016912151a130a1101feffffffffffffffff01808080808020"
+SEQUENCE = (
+    "0a1c0a1a0a016112151a130a1101feffffffffffffffff01808080808020"
+    "12230a210a0171121c0a0c120a0a080000c03f000010400a0c120a0a080000c03f00001040"
+)
+
+
+def test_bytes_are_those_of_tensorflow():
+    example = Example(features=Features(feature={"i": INTS}))
+    assert example.SerializeToString().hex() == BYTES
+    lists = FeatureLists(feature_list={"q": FeatureList(feature=[FLOATS, FLOATS])})
+    sequence = SequenceExample(context=Features(feature={"a": INTS}), feature_lists=lists)
+    assert sequence.SerializeToString().hex() == SEQUENCE
+    for message in (example, sequence, ONE, TWO, Example()):
+        again = type(message).FromString(message.SerializeToString())
+        assert again == message
+        assert str(again) == str(message)
+        assert message.ByteSize() == len(message.SerializeToString())
+
+
+def test_messages_are_filled_in_place():
+    example = Example()
+    example.features.feature["x"].int64_list.value.append(3)
+    example.features.feature["y"].float_list.value.extend([1.0, 2.0])
+    assert example.features.feature["y"].WhichOneof("kind") == "float_list"
+    example.features.feature["y"].int64_list.value.append(4)  # one list replaces the other
+    assert example.features.feature["y"].HasField("int64_list")
+    assert Feature().WhichOneof("kind") is None
+    copy = Example()
+    copy.CopyFrom(example)
+    assert copy == example
+    assert str(INTS) == "int64_list {\n  value: 1\n  value: -2\n  value: 1099511627776\n}"
+
+
+def test_fields_of_other_versions_are_skipped():
+    more = bytes.fromhex("22020102" + "28ac02" + "350000803f" + "390000000000000000")
+    assert Example.FromString(more + DATA[0]) == ONE
+    unpacked = Int64List.FromString(bytes.fromhex("08010802"))
+    assert unpacked.value == [1, 2]
+    assert FloatList.FromString(bytes.fromhex("0d0000c03f")).value == [1.5]
+
+
+@pytest.mark.parametrize("data", [DATA[0][:-1], b"\x0a\xff", b"\x0b", b"\xff" * 20, b"text"])
+def test_damaged_messages(data):
+    with pytest.raises(DamagedFileError):
+        Example.FromString(data)
+    with pytest.raises(DamagedFileError, match=r"example 0: no tf\.train\.Example"):
+        parse_single_example(data, {"i": Var("int64")})
+
+
+@pytest.mark.parametrize(("make", "told"), [
+    (lambda: BytesList(["text"]).SerializeToString(), "expected bytes, got str"),
+    (lambda: Int64List([1.5]).SerializeToString(), "expected ints, got float"),
+    (lambda: Int64List([2**63]).SerializeToString(), "64 bits"),
+    (lambda: Feature(int64_list=FloatList()), "expected Int64List, got FloatList"),
+    (lambda: Features(feature={"a": 3}), "a Feature, got 'a' and int"),
+    (lambda: Example(features={}), "expected Features, got dict"),
+])  # fmt: skip
+def test_wrong_types(make, told):
+    with pytest.raises(DTypeError, match=told):
+        make()
+
+
+def test_parse_example():
+    found = parse_example(tf.constant(DATA), {
+        "i": Fixed([3], tf.int64), "f": Sequence([2], tf.float32, allow_missing=True),
+        "s": Sequence([], tf.string, allow_missing=True, default_value=b"-"),
+        "v": Var(tf.int64), "d": Fixed((1, 2), "float32", default_value=[[3, 4]]),
+    })  # fmt: skip
+    assert found["i"].tolist() == [[1, -2, 2**40]] * 2
+    assert found["f"].tolist() == [[[1.5, 2.25]], [[0, 0]]]
+    assert found["s"].tolist() == [[b"ab", b""], [b"q", b"-"]]
+    assert found["v"].shape == (2, 0)
+    assert found["d"].tolist() == [[[3, 4]]] * 2
+    assert [found[key].dtype for key in "ifsv"] == ["int64", "float32", "string", "int64"]
+
+
+def test_parse_single_example():
+    features = {"i": Fixed([3], "int64"), "s": Var("string"), "n": Fixed([], "int64", 7)}
+    found = parse_single_example(DATA[0], features)
+    assert {key: value.tolist() for key, value in found.items()} == {
+        "i": [1, -2, 2**40], "s": [b"ab", b""], "n": 7,
+    }  # fmt: skip
+    context, lists = parse_single_sequence_example(
+        bytes.fromhex(SEQUENCE), {"a": Fixed([3], "int64")},
+        {"q": Sequence([2], "float32"), "none": Sequence([], "int64", allow_missing=True)},
+    )  # fmt: skip
+    assert context["a"].tolist() == [1, -2, 2**40]
+    assert lists["q"].tolist() == [[1.5, 2.25]] * 2
+    assert lists["none"].shape == (0,)
+
+
+@pytest.mark.parametrize(("features", "told"), [
+    ({"i": Fixed([2], "int64")}, "expected 2 values .*got 3"),
+    ({"i": Fixed([3], "float32")}, "expected a float_list for .*, got a int64_list"),
+    ({"none": Fixed([3], "float32")}, "none is required but missing"),
+    ({"i": Sequence([2], "int64", True)}, "multiple of 2"),
+    ({}, "at least one"),
+])  # fmt: skip
+def test_parse_errors(features, told):
+    with pytest.raises(InvalidArgumentError, match=told):
+        parse_single_example(DATA[0], features)
+
+
+def test_a_program_with_records(tmp_path):
+    path = str(tmp_path / "train.tfrecord")
+    with TFRecordWriter(path) as writer:
+        for text in DATA:
+            writer.write(text)
+    features = {"i": Fixed([3], tf.int64)}
+    data = tf.data.TFRecordDataset(path)
+    single = data.map(lambda text: tf.io.parse_single_example(text, features)["i"], 2).batch(2)
+    whole = data.batch(2).map(lambda texts: tf.io.parse_example(texts, features)["i"])
+    assert elements(single) == elements(whole) == [[[1, -2, 2**40]] * 2]
