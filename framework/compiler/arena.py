@@ -82,7 +82,7 @@ class Arena:
 
 
 def peak(pieces):
-    """Return the largest number of bytes live at once, from (bytes, first, last) positions."""
+    """Return the largest number of bytes in use at once, from (bytes, first, last) positions."""
     changes = [(first, size) for size, first, _ in pieces]
     # A value is still live at its last position; + 0.5 frees its memory after that.
     changes += [(last + 0.5, -size) for size, _, last in pieces]

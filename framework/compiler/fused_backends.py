@@ -150,7 +150,7 @@ class NumbaLoops:
         graph, places: as in `NumpyBlocks`; the graph can have sums over all elements.
 
     Raises:
-        InvalidArgumentError: a node has no loop form.
+        InvalidArgumentError: a loop cannot compute a node.
     """
 
     def __init__(self, graph, places):
@@ -159,7 +159,7 @@ class NumbaLoops:
         rest = Graph(graph.arguments, self.numbers.rest, [], graph.results)
         groups = grouped(rest, fits_loop, gains_as_loop, numbers=True).nodes
         if not all(type(g) is FusionGroup for g in groups):
-            raise InvalidArgumentError("an op of the function has no loop form.")
+            raise InvalidArgumentError("a loop cannot compute an op of the function.")
         arrays = [v for v in graph.arguments if v.shape]
         # A call puts its arrays into one list, the pool: arguments, scalars, temporary arrays.
         self._at = {id(v): i for i, v in enumerate([*arrays, *self.numbers.read])}

@@ -105,7 +105,7 @@ class LoopCodegen:
             conditions = code.conditions
         except (KeyError, TypeError):
             kinds = ", ".join(str(getattr(g, "dtype", g)) for g in given)
-            raise InvalidArgumentError(f"a loop has no form of {op}({kinds}).") from None
+            raise InvalidArgumentError(f"a loop cannot compute {op}({kinds}).") from None
         texts = [
             _as_condition(g) if i in conditions else _in(g, computes) for i, g in enumerate(given)
         ]

@@ -90,7 +90,7 @@ def build(program):
     """Return the loop of a program, shared with programs that differ only in names.
 
     Raises:
-        InvalidArgumentError: an op, dtype or layout has no loop form, or a name is wrong.
+        InvalidArgumentError: a loop does not support an op, dtype or layout, or a name is wrong.
     """
     key = LoopCodegen(program).text()
     return _built.get(key) or _built.setdefault(key, LoopKernel(*key))

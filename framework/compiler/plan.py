@@ -132,7 +132,7 @@ class Plan:
         self._calls_left = max(0, self._event_at - call) if due else -1
 
     def _may_run(self):
-        """Handle the event that is due; return False for an audit, which is the caller's."""
+        """Handle the event that is due; return False for an audit, which the caller performs."""
         if self.audit_due:
             return False
         if self._changing.acquire(blocking=False):

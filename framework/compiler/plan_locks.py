@@ -21,7 +21,7 @@ class PlanLock:
 
     @property
     def each(self):
-        """The lists to take an entry from."""
+        """The lists from which a plan takes an entry to hold the lock."""
         return [self.free]
 
 

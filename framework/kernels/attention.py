@@ -220,8 +220,8 @@ def _add_to(d_bias, d, part, keys):
 
 
 def is_fast(q, k, v, bias):
-    """Return whether the Numba kernel is used: float32, and enough work. Arguments need a shape,
-    a size and a dtype only."""
+    """Return whether the Numba kernel is used: float32, and enough work. Only shape,
+    size and dtype of the arguments are read."""
     if q.size * k.shape[1] < _FAST or not v.size or not q.dtype == k.dtype == v.dtype == _FLOAT:
         return False
     if bias is not None and bias.dtype != _FLOAT:

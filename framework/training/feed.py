@@ -15,7 +15,7 @@ class Feed:
     Args:
         batches: a result of `data.batches.as_batches`.
         steps: batches per epoch; all if None.
-        group: `steps_per_execution`: so many batches are taken at once, also beyond `steps`.
+        group: `steps_per_execution`, the number of batches taken at once, also beyond `steps`.
         restart: start each epoch at the first batch: for evaluation.
         first: the number of the first epoch.
     """

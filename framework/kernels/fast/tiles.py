@@ -117,7 +117,7 @@ def _as_it_is(module, branch):
     """Forbid LLVM to unroll the loop that a branch closes."""
     way = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
     loop = module.add_metadata([ir.MetaDataString(module, f"loop {branch.parent.name}"), way])
-    loop.operands = (loop, way)  # loop metadata refers to itself
+    loop.operands = (loop, way)  # LLVM requires that loop metadata refers to itself
     branch.set_metadata("llvm.loop", loop)
 
 
