@@ -1,10 +1,10 @@
 from framework import (
     autodiff as autodiff, bitwise as bitwise, compat as compat, config as config, data as data,
     debugging as debugging, dtypes as dtypes, errors as errors, image as image,
-    initializers as initializers, io as io, keras as keras, linalg as linalg, losses as losses,
-    math as math, metrics as metrics, nest as nest, nn as nn, optimizers as optimizers,
-    random as random, sets as sets, signal as signal, strings as strings, train as train,
-    wrappers as wrappers,
+    initializers as initializers, io as io, keras as keras, linalg as linalg, lookup as lookup,
+    losses as losses, math as math, metrics as metrics, nest as nest, nn as nn,
+    optimizers as optimizers, random as random, sets as sets, signal as signal,
+    strings as strings, train as train, wrappers as wrappers,
 )  # fmt: skip
 from framework.autodiff.custom_gradients import (
     custom_gradient as custom_gradient, grad_pass_through as grad_pass_through,

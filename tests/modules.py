@@ -64,6 +64,7 @@ TESTED_IN = {
         functions/image_layout functions/image_measures functions/image_resizing""",
     "functions/test_image_boxes.py": "kernels/suppression",
     "functions/test_image_files.py": "data/image_files data/png_files",
+    "functions/test_hash_tables.py": "lookup/experimental",
     "functions/test_linalg.py": "kernels/matrices",
     "functions/test_sampling.py": "functions/distributions functions/generator",
     "functions/test_scattering.py": "functions/counting",
