@@ -281,7 +281,9 @@ def at_most(seconds):
 
 
 # What programs do that the package, rightly, warns of.
-ALLOWED_WARNINGS = ("Gradients do not exist", "does not support masking")
+ALLOWED_WARNINGS = (
+    "Gradients do not exist", "does not support masking", "has no trainable weights",
+)  # fmt: skip
 
 
 def run(text, mode, seconds=SECONDS):
