@@ -7,6 +7,7 @@ with what uses them. `test_repository.py` checks that no module is forgotten.
 
 # Test file -> modules, without "framework/" and ".py"; "package/*" means all others of a package.
 TESTED_IN = {
+    "applications/test_networks.py": "applications/* keras/applications/*",
     "autodiff/debug/test_explain_gradient.py": """
         autodiff/debug/event_log autodiff/debug/explain_sources autodiff/debug/explain_traced
         autodiff/debug/explain_zeros autodiff/debug/explanation autodiff/debug/gradient_paths""",

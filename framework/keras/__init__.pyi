@@ -5,9 +5,9 @@ from framework.core.symbolic import KerasTensor as KerasTensor
 from framework.core.variable import KerasVariable, name_scope as name_scope
 from framework.initializers import Initializer as Initializer
 from framework.keras import (
-    activations as activations, backend as backend, callbacks as callbacks, config as config,
-    constraints as constraints, datasets as datasets, distillation as distillation,
-    dtype_policies as dtype_policies,
+    activations as activations, applications as applications, backend as backend,
+    callbacks as callbacks, config as config, constraints as constraints, datasets as datasets,
+    distillation as distillation, dtype_policies as dtype_policies,
     initializers as initializers, layers as layers, losses as losses, metrics as metrics,
     mixed_precision as mixed_precision, models as models, ops as ops, optimizers as optimizers,
     preprocessing as preprocessing, random as random, regularizers as regularizers,

@@ -1,0 +1,1 @@
+"""Networks for images: ResNet, MobileNet, EfficientNet and others, as in keras.applications."""

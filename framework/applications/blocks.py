@@ -1,0 +1,78 @@
+"""Layers that the networks are built of, called on a tensor; `name` is the layer's name."""
+
+from typing import Any
+
+from framework import layers
+from framework.core.program_settings import image_data_format
+
+
+def channel_axis():
+    """Return the axis of the channels: 3, or 1 if images are "channels_first"."""
+    return 3 if image_data_format() == "channels_last" else 1
+
+
+def conv(x, filters, size, name=None, *, strides=1, padding="valid", use_bias=False, **settings):
+    """Return a convolution with a window of `size` (an int or a pair)."""
+    return layers.Conv2D(
+        filters, size, strides=strides, padding=padding, use_bias=use_bias, name=name, **settings
+    )(x)
+
+
+def depthwise(x, size, name, *, strides=1, padding="same", **settings):
+    """Return a depthwise convolution without bias."""
+    return layers.DepthwiseConv2D(
+        size, strides=strides, padding=padding, use_bias=False, name=name, **settings
+    )(x)
+
+
+def norm(x, name=None, **settings):
+    """Return the batch normalization of the channels."""
+    return layers.BatchNormalization(axis=channel_axis(), name=name, **settings)(x)
+
+
+def activation(x, function, name=None):
+    """Return an activation function of the tensor."""
+    return layers.Activation(function, name=name)(x)
+
+
+def pad(x, padding, name=None):
+    """Return the images with zeros around them."""
+    return layers.ZeroPadding2D(padding, name=name)(x)
+
+
+def max_pool(x, size, strides, name=None, padding="valid"):
+    """Return the largest element of each window."""
+    return layers.MaxPooling2D(size, strides=strides, padding=padding, name=name)(x)
+
+
+def average_pool(x, size, strides, name=None, padding="valid"):
+    """Return the mean of each window."""
+    return layers.AveragePooling2D(size, strides=strides, padding=padding, name=name)(x)
+
+
+def concat(parts, name=None):
+    """Return the channels of all parts."""
+    return layers.Concatenate(axis=channel_axis(), name=name)(parts)
+
+
+def add(parts, name=None):
+    """Return the sum of the parts."""
+    return layers.Add(name=name)(parts)
+
+
+def pad_for_stride(x: Any, size: int, name: str):
+    """Return the images padded so that windows of stride 2 lie as they do in TensorFlow.
+
+    "same" padding of stride 2 depends on whether a size is odd; the weights were trained with the
+    odd row of zeros at the end.
+    """
+    half = size // 2
+    axes = (1, 2) if image_data_format() == "channels_last" else (2, 3)
+    odd = [(x.shape[a] or 0) % 2 for a in axes]
+    return pad(x, tuple((half - 1 + is_odd, half) for is_odd in odd), name)
+
+
+def divisible(count, divisor=8):
+    """Return the multiple of `divisor` nearest to `count`, at most 10 % below it."""
+    rounded = max(divisor, int(count + divisor / 2) // divisor * divisor)
+    return rounded + divisor if rounded < 0.9 * count else rounded

@@ -1,0 +1,5 @@
+"""keras.applications.imagenet_utils."""
+
+from framework.core.lazy import attach_stub
+
+__getattr__, __dir__ = attach_stub(__name__)
