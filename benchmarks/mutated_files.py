@@ -135,6 +135,13 @@ def legacy(path: Path) -> None:
             layer[f"d/{variable.name}"] = variable.numpy()
 
 
+def write_torch(path: Path) -> None:
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from tests.saving import torch_files  # a file of PyTorch, which is not needed here
+
+    path.write_bytes(torch_files.content())
+
+
 def load_weights(path: Path) -> None:
     target().load_weights(path)
 
@@ -146,6 +153,7 @@ FORMATS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Any]]] = {
     "legacy": (written("good.h5", legacy), keras.models.load_model),
     "npz": (written("good.npz", lambda p: small().save_weights(p)), load_weights),
     "safetensors": (written("good.safetensors", lambda p: small().save_weights(p)), load_weights),
+    "torch": (written("good.pt", write_torch), keras.saving.read_torch),
     "checkpoint": (write_checkpoint, load_checkpoint),
     "training": (write_training, load_training),
     "step": (write_step, load_step),

@@ -136,6 +136,7 @@ TESTED_IN = {
     "saving/test_configs.py": "core/configs",
     "saving/test_hostile.py": "saving/archive saving/hdf5 saving/limits saving/texts",
     "saving/test_shards.py": "saving/model_folder",
+    "saving/test_torch_files.py": "saving/torch_file saving/torch_weights",
     "saving/test_weights.py": "saving/named_arrays",
     "saving/test_writing.py": "saving/tree core/stored",
     "surface/test_values.py": "functions/*",

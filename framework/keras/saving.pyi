@@ -6,6 +6,10 @@ from framework.core.configs import (
 )  # fmt: skip
 from framework.saving.limits import Limits as Limits
 from framework.saving.model_file import load_model as load_model, save_model as save_model
+from framework.saving.torch_file import read_torch as read_torch
+from framework.saving.torch_weights import (
+    load_torch_weights as load_torch_weights, propose_torch_names as propose_torch_names,
+)  # fmt: skip
 from framework.saving.weights import load_weights as load_weights, save_weights as save_weights
 
 deserialize_keras_object = deserialize

@@ -61,6 +61,7 @@ class Reader:
 
     def __init__(self, file, name, limits):
         self.name, self._limits = name, limits
+        self._bytes, self._heaps_checked = file, False
         with damage(name):
             self._file = h5py().File(file, "r")
             self._datasets, self._groups = _walk(self._file, name, limits)
@@ -128,11 +129,20 @@ class Reader:
             attributes = (self._file[path] if path else self._file).attrs
             if name not in attributes:
                 return None
+            self._check_heaps()
             found = attributes.get_id(name)
             size = math.prod(found.shape or ()) * found.dtype.itemsize
             if size > self._limits.json_bytes:
                 raise UnsafeFileError(f"{self.name}: the attribute {name!r} has {size:,} bytes.")
             return _text(attributes[name])
+
+    def _check_heaps(self):
+        """Check the heaps of texts once: the library reads a damaged one for ever."""
+        if not self._heaps_checked:
+            if self._file.id.get_create_plist().get_sizes()[1] != 8:
+                raise UnsafeFileError(f"{self.name}: the file does not have sizes of 8 bytes.")
+            check_heaps(self._bytes, self.name)
+            self._heaps_checked = True
 
     def _dataset(self, path):
         if path not in self._datasets:
@@ -145,6 +155,8 @@ class Reader:
         if dataset.is_virtual or dataset.external or plist.get_external_count():
             raise UnsafeFileError(f"{where}: the data lie in other files, which is not allowed.")
         dtype = dataset.dtype
+        if dtype == np.dtype("V2"):
+            self._check_heaps()
         if not (dtype.kind in "fiub" and dtype.itemsize <= 8) and not _is_bfloat16(dataset):
             raise UnsafeFileError(f"{where}: expected numbers, got elements of type {dtype}.")
         if dataset.shape is None:
@@ -181,6 +193,40 @@ def _text(value):
     if isinstance(value, np.ndarray):
         return [_text(v) for v in value.tolist()]
     return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+_HEAP = b"GCOL\x01\0\0\0"  # how a heap of texts begins; its size follows
+_BLOCK = 2**20
+
+
+def check_heaps(file, name):
+    """Raise DamagedFileError unless the objects of all global heaps end where their heap ends."""
+    end, start = file.seek(0, 2), 0
+    while start < end:
+        file.seek(start)
+        block = file.read(_BLOCK)
+        at = block.find(_HEAP)
+        while at >= 0:
+            _check_heap(file, start + at, end, name)
+            at = block.find(_HEAP, at + 1)
+        start += max(1, len(block) - len(_HEAP) + 1)
+
+
+def _check_heap(file, at, end, name):
+    file.seek(at + len(_HEAP))
+    size = int.from_bytes(file.read(8), "little")
+    if size > end - at:
+        raise DamagedFileError(f"{name}: a heap of texts is cut off.")
+    file.seek(at)
+    heap = file.read(size)
+    place = 16
+    while size - place >= 16:
+        number = int.from_bytes(heap[place : place + 2], "little")
+        length = int.from_bytes(heap[place + 8 : place + 16], "little")
+        step = 16 + (length + 7) // 8 * 8 if number else length  # number 0 is the free rest
+        if step < 16 or step > size - place:
+            raise DamagedFileError(f"{name}: a heap of texts is damaged.")
+        place += step
 
 
 def _walk(file, name, limits):

@@ -334,7 +334,7 @@ class _unfit_state:
         return self
 
     def __exit__(self, kind, error, _):
-        if isinstance(error, _CAUSED) and not isinstance(error, (LoadError, InvalidArgumentError)):
+        if isinstance(error, _CAUSED) and not isinstance(error, LoadError):
             raise LoadError(
                 f"{self._name}: the state is damaged, or of another program: {error!r}"
             ) from error

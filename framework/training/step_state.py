@@ -1,8 +1,11 @@
 """Saving and restoring the state of a training step, as a dict of arrays."""
 
+import os
+from contextlib import contextmanager
+
 import numpy as np
 
-from framework.core.errors import DamagedFileError, InvalidArgumentError
+from framework.core.errors import DamagedFileError, InvalidArgumentError, LoadError
 from framework.core.random import global_generator, seeded, seeded_by
 from framework.optimizers.asking import state_of as state_of_optimizer
 from framework.saving.states import read_state, write_state
@@ -98,3 +101,12 @@ def _variables(model, optimizer, metrics):
             name = f"/{variable.name}" if group == "model" else ""
             named[f"{group}/{i}{name}"] = variable
     return named
+
+
+@contextmanager
+def loading(filepath):
+    """Context manager that turns errors of a state that does not fit into LoadError."""
+    try:
+        yield
+    except (InvalidArgumentError, ValueError, TypeError, KeyError, IndexError, OverflowError) as e:
+        raise LoadError(f"{os.fspath(filepath)}: {e}") from e

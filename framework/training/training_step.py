@@ -205,7 +205,9 @@ class TrainingStep:
         Raises:
             ValueError: the file is missing, damaged, or the state of another model or optimizer.
         """
-        self.restore(step_state.load(filepath))
+        saved = step_state.load(filepath)
+        with step_state.loading(filepath):
+            self.restore(saved)
 
     # ---- the step itself ----
 

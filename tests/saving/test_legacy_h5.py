@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from framework import keras
-from framework.core.errors import LoadError
+from framework.core.errors import DamagedFileError, LoadError
 from parity.scenarios.file_models import inputs
 
 
@@ -109,3 +109,15 @@ def test_a_hostile_file_is_one_clear_error(config, training, change, tmp_path):
     write(tmp_path / "m.h5", config, training, change)
     with pytest.raises(LoadError):
         keras.models.load_model(tmp_path / "m.h5", safe_mode=False)
+
+
+def test_a_damaged_heap_of_texts_is_not_read(tmp_path):
+    path = tmp_path / "m.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["model_config"] = "{}"
+        file.attrs["keras_version"] = "abcdef"
+    data = path.read_bytes()
+    at = data.index(b"abcdef") - 8  # the size of the text; with 0 the library does not return
+    path.write_bytes(data[:at] + b"\0" * 16 + data[at + 16 :])
+    with pytest.raises(DamagedFileError):
+        keras.models.load_model(path)

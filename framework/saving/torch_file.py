@@ -1,0 +1,160 @@
+"""Reads PyTorch's ".pt" and ".pth" files: tensors and plain data, without running anything.
+
+A file is a zip file of a pickle and of the bytes of each storage. `plain_pickle` follows the
+pickle; the names that it may use are those of tensors. Tensors are views of their storages.
+"""
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from framework.core.dtypes import as_dtype
+from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
+from framework.core.plain_pickle import Constructor, loads
+from framework.saving.archive import Archive
+from framework.saving.limits import DEFAULT
+from framework.saving.weights import opened
+
+_DTYPES = {
+    "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
+    "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
+    "Bool": "bool", "ComplexFloat": "complex64", "ComplexDouble": "complex128",
+}  # fmt: skip
+_LARGEST_PICKLE = 2**28  # bytes
+
+
+class _Kind(str):
+    """The name of a dtype, of a storage."""
+
+    __slots__ = ()
+
+
+class _Storage:
+    """The elements of one storage."""
+
+    def __init__(self, array):
+        self.array = array
+
+
+def read_torch(filepath: Any, limits: Any = None):
+    """Return the contents of a file that `torch.save` wrote, with NumPy arrays as tensors.
+
+    Nothing in the file is run: it may hold tensors, numbers, strings, lists, tuples and dicts.
+    Tensors that share memory are views of one array.
+
+    Args:
+        filepath: a path of a file of PyTorch 1.6 or later.
+        limits: a `keras.saving.Limits`; the default if None.
+
+    Returns:
+        What was saved; a state dict is a dict from names to arrays.
+
+    Raises:
+        ValueError: the file is missing, damaged, of another format, or holds other objects.
+    """
+    limits, name = limits or DEFAULT, os.fspath(filepath)
+    with opened(name) as file:
+        if file.read(2) != b"PK":
+            raise LoadError(
+                f"{name}: expected a zip file, which torch.save writes since PyTorch 1.6. Load an "
+                "older file in PyTorch and save it again."
+            )
+        archive = Archive(file, name, limits)
+        folder = _folder(archive, name)
+        storages: dict[str, _Storage] = {}
+        big = _text_in(archive, f"{folder}/byteorder", "little") == "big"
+
+        def persistent(what):
+            return _storage(archive, folder, storages, big, what)
+
+        data = archive.read(f"{folder}/data.pkl", _LARGEST_PICKLE, "a pickle of names")
+        return loads(data, _CONSTRUCTORS, persistent, what=name)
+
+
+def _folder(archive, name):
+    folders = [n.removesuffix("/data.pkl") for n in archive.names() if n.endswith("/data.pkl")]
+    if len(folders) != 1 or "/" in folders[0]:
+        raise LoadError(
+            f"{name}: expected a file of torch.save(state_dict, path): it has no single data.pkl."
+        )
+    if f"{folders[0]}/constants.pkl" in archive:
+        raise UnsafeFileError(
+            f"{name}: this is a TorchScript program. Save model.state_dict() instead."
+        )
+    return folders[0]
+
+
+def _text_in(archive, member, default):
+    return archive.read(member, 100, "a word").decode() if member in archive else default
+
+
+def _storage(archive, folder, storages, big, what):
+    """Return the storage with a persistent id: ("storage", kind, key, device, elements)."""
+    if type(what) is not tuple or len(what) != 5 or what[0] != "storage":
+        raise ValueError("a persistent id that is no storage")
+    _, kind, key, _, count = what
+    if type(kind) is not _Kind or type(key) is not str or type(count) is not int:
+        raise ValueError("a storage without kind, key and size")
+    if key not in storages:
+        dtype = as_dtype(str(kind)).np
+        member = f"{folder}/data/{key}"
+        if member not in archive:
+            raise DamagedFileError(f"{archive.name}: the storage {key!r} is missing.")
+        size = archive.size(member)
+        if count < 0 or count * dtype.itemsize != size:
+            raise UnsafeFileError(
+                f"{archive.name}: the storage {key!r} declares {count:,} elements of {kind}, but "
+                f"{size:,} bytes are stored."
+            )
+        array = np.frombuffer(archive.read(member, size, "as declared"), dtype)
+        storages[key] = _Storage(array.byteswap() if big else array)
+    found = storages[key]
+    if found.array.dtype != as_dtype(str(kind)).np:
+        raise ValueError("a storage of two dtypes")
+    return found
+
+
+def _tensor(storage, offset, size, stride, *_):
+    """Return the view of a storage; it may not reach outside, or be larger than the storage."""
+    numbers = (offset, *size, *stride)
+    if type(storage) is not _Storage or type(size) is not tuple or type(stride) is not tuple:
+        raise ValueError("a tensor without a storage")
+    if any(type(n) is not int or n < 0 for n in numbers) or len(size) != len(stride):
+        raise ValueError(f"a tensor of size {size} and stride {stride}")
+    array, count = storage.array, math.prod(size)
+    last = offset + sum((n - 1) * step for n, step in zip(size, stride))
+    if len(size) > 32 or count > array.size or (count and last >= array.size):
+        raise ValueError(f"a tensor of size {size} in a storage of {array.size} elements")
+    if not count:
+        return np.empty(size, array.dtype)
+    steps = [step * array.itemsize for step in stride]
+    return np.lib.stride_tricks.as_strided(array[offset:], size, steps, writeable=False)
+
+
+def _parameter(data, *_):
+    if type(data) is not np.ndarray:
+        raise ValueError("a parameter that is no tensor")
+    return data
+
+
+def _ordered(*arguments):
+    """Return a dict: an OrderedDict begins empty, or with a list of pairs."""
+    pairs = arguments[0] if arguments else []
+    if type(pairs) is not list or any(type(p) not in (list, tuple) or len(p) != 2 for p in pairs):
+        raise ValueError("an OrderedDict of something else than pairs")
+    return {key: value for key, value in pairs if type(key) in (str, int)}
+
+
+def _size(values=()):
+    return tuple(values)
+
+
+_CONSTRUCTORS = {
+    ("collections", "OrderedDict"): Constructor(_ordered, lambda made, state: None),
+    ("torch._utils", "_rebuild_tensor_v2"): Constructor(_tensor),
+    ("torch._utils", "_rebuild_parameter"): Constructor(_parameter),
+    ("torch", "Size"): Constructor(_size),
+    ("torch", "device"): Constructor(lambda *place: str(place[0]) if place else ""),
+} | {("torch", f"{name}Storage"): _Kind(dtype) for name, dtype in _DTYPES.items()}
