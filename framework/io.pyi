@@ -1,3 +1,9 @@
+from framework.data.file_contents import (
+    decode_base64 as decode_base64, decode_compressed as decode_compressed,
+    decode_raw as decode_raw, encode_base64 as encode_base64, matching_files as matching_files,
+    parse_tensor as parse_tensor, read_file as read_file, serialize_tensor as serialize_tensor,
+    write_file as write_file,
+)  # fmt: skip
 from framework.data.parsing import (
     FixedLenFeature as FixedLenFeature, FixedLenSequenceFeature as FixedLenSequenceFeature,
     VarLenFeature as VarLenFeature, parse_example as parse_example,

@@ -45,7 +45,7 @@ TESTED_IN = {
         data/arguments data/batching_methods data/computing_methods data/grouping data/order
         data/ordering_methods data/row_gathering data/stage data/structure data/transform""",
     "data/test_directories.py": "data/image_resizing",
-    "data/test_examples.py": "data/parsing",
+    "data/test_examples.py": "data/file_contents data/parsing",
     "data/test_files.py": """
         data/checksums data/csv_files data/file_readers data/records data/stored
         data/storing_methods""",

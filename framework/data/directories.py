@@ -253,7 +253,7 @@ def _datasets(
 
 
 def _dataset(paths, labels, load, stack, batch_size, shuffle, seed, class_names):
-    """Return the dataset; the files of a batch are read by several threads."""
+    """Return the dataset; several threads read files: those of a batch, or the next ones."""
     rows = Dataset.from_tensor_slices(np.arange(len(paths)))
     if shuffle:
         rows = rows.shuffle(len(paths), seed=seed)
@@ -270,7 +270,7 @@ def _dataset(paths, labels, load, stack, batch_size, shuffle, seed, class_names)
         values = Tensor(np.asarray(values, object if isinstance(values, bytes) else None))
         return values if labels is None else (values, Tensor(np.asarray(labels[at])))
 
-    dataset = rows.map(take).prefetch(2)
+    dataset = rows.map(take, _READERS if batch_size is None else None).prefetch(2)
     dataset.class_names, dataset.file_paths = class_names, paths
     return dataset
 

@@ -20,7 +20,7 @@ from framework.core.errors import DamagedFileError, DTypeError
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5  # wire types
 
 
-def _varint(value):
+def encoded_varint(value):
     """Return an int from 0 to 2**64 - 1 as bytes of seven bits, the lowest first."""
     out = bytearray()
     while value > 127:
@@ -30,9 +30,9 @@ def _varint(value):
     return bytes(out)
 
 
-def _field(number, data):
+def encoded_field(number, data):
     """Return a field of bytes."""
-    return _varint(number << 3 | _LENGTH) + _varint(len(data)) + data
+    return encoded_varint(number << 3 | _LENGTH) + encoded_varint(len(data)) + data
 
 
 def _read_varint(data, at):
@@ -48,7 +48,7 @@ def _read_varint(data, at):
         shift += 7
 
 
-def _fields(data):
+def fields(data):
     """Yield (number, wire type, value) of the fields of a message."""
     at = 0
     while at < len(data):
@@ -98,7 +98,7 @@ class _Message:
         """Add what bytes hold; return their number."""
         data = data.numpy() if hasattr(data, "numpy") else data
         data = bytes(data)
-        for field in _fields(data):
+        for field in fields(data):
             self._decode(*field)
         return len(data)
 
@@ -166,7 +166,7 @@ class BytesList(_ListOfValues):
                     f"BytesList: value: expected bytes, got {type(value).__name__}. Encode a str: "
                     "text.encode()."
                 )
-        return b"".join([_field(1, bytes(value)) for value in self._values])
+        return b"".join([encoded_field(1, bytes(value)) for value in self._values])
 
     def _decode(self, number, kind, value):
         if number == 1 and kind == _LENGTH:
@@ -182,7 +182,7 @@ class FloatList(_ListOfValues):
 
     def _encoded(self):
         data = np.asarray(self._values, "<f4").tobytes()
-        return _field(1, data) if data else b""
+        return encoded_field(1, data) if data else b""
 
     def _decode(self, number, kind, value):
         if number == 1 and kind in (_LENGTH, _FIXED32):
@@ -200,8 +200,8 @@ class Int64List(_ListOfValues):
 
     def _encoded(self):
         numbers = [_as_int64(value) for value in self._values]
-        data = b"".join([_varint(number % 2**64) for number in numbers])
-        return _field(1, data) if data else b""
+        data = b"".join([encoded_varint(number % 2**64) for number in numbers])
+        return encoded_field(1, data) if data else b""
 
     def _decode(self, number, kind, value):
         if number == 1 and kind == _VARINT:
@@ -273,7 +273,7 @@ class Feature(_Message):
     def _encoded(self):
         names = [name for name, _ in self._kinds]
         name = self.WhichOneof()
-        return b"" if name is None else _field(names.index(name) + 1, self._list._encoded())
+        return b"" if name is None else encoded_field(names.index(name) + 1, self._list._encoded())
 
     def _decode(self, number, kind, value):
         if kind == _LENGTH and 1 <= number <= 3:
@@ -298,12 +298,15 @@ class _MapMessage(_Message):
     def _encoded(self):
         pairs = sorted(self._entries.items())
         return b"".join(
-            [_field(1, _field(1, name.encode()) + _field(2, m._encoded())) for name, m in pairs]
+            [
+                encoded_field(1, encoded_field(1, name.encode()) + encoded_field(2, m._encoded()))
+                for name, m in pairs
+            ]
         )
 
     def _decode(self, number, kind, value):
         if number == 1 and kind == _LENGTH:
-            parts = {n: v for n, k, v in _fields(value) if k == _LENGTH}
+            parts = {n: v for n, k, v in fields(value) if k == _LENGTH}
             name = parts.get(1, b"").decode("utf-8", "surrogateescape")
             self._entries[name] = self._of.FromString(parts.get(2, b""))
 
@@ -375,7 +378,7 @@ class FeatureList(_Message):
         return self._features
 
     def _encoded(self):
-        return b"".join([_field(1, feature._encoded()) for feature in self._features])
+        return b"".join([encoded_field(1, feature._encoded()) for feature in self._features])
 
     def _decode(self, number, kind, value):
         if number == 1 and kind == _LENGTH:
@@ -420,7 +423,7 @@ class _Parts(_Message):
 
     def _encoded(self):
         encoded = [part._encoded() for part in self._parts]
-        return b"".join([_field(i + 1, data) for i, data in enumerate(encoded) if data])
+        return b"".join([encoded_field(i + 1, data) for i, data in enumerate(encoded) if data])
 
     def _decode(self, number, kind, value):
         if kind == _LENGTH and 1 <= number <= len(self._parts):

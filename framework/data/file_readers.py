@@ -10,7 +10,7 @@ from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.data.arguments import at_least, made, workers
 from framework.data.dataset import Dataset
-from framework.data.records import compression, opened, read_records
+from framework.data.records import as_path, compression, opened, read_records
 from framework.data.stage import UNKNOWN, Slices, Stage
 from framework.data.structure import array_in
 from framework.data.transform import Interleave
@@ -41,7 +41,7 @@ class Files(Interleave):
     def __init__(self, name, filenames, read, spec=_TEXT, num_parallel_reads=None):
         count = workers(name, num_parallel_reads)
         seed = None if count is None else random.make_seed()
-        function = lambda path: made(OneFile(read, path, spec))
+        function = lambda path: made(OneFile(read, as_path(path), spec))
         cycle = 1 if count is None else 8 if count == -1 else count
         how = cycle, 1, count is not None, seed, name
         super().__init__(_filenames(name, filenames), function, *how)

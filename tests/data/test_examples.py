@@ -1,5 +1,7 @@
 """Examples of TFRecord files: bytes, tensors and errors of TensorFlow 2.21."""
 
+import zlib
+
 import numpy as np
 import pytest
 
@@ -149,3 +151,55 @@ def test_a_program_with_records(tmp_path):
     single = data.map(lambda text: tf.io.parse_single_example(text, features)["i"], 2).batch(2)
     whole = data.batch(2).map(lambda texts: tf.io.parse_example(texts, features)["i"])
     assert elements(single) == elements(whole) == [[[1, -2, 2**40]] * 2]
+
+
+# ---- bytes and files -----------------------------------------------------------------------------
+
+TENSORS = [
+    np.arange(6, dtype="int32").reshape(2, 3), np.array(1.5, "float16"), np.zeros((0, 2), bool),
+    np.array([[b"a", b""]], object), np.array([1 + 2j]), np.array([2**63], "uint64"),
+]  # fmt: skip
+PROTOS = {
+    0: "0803120812020802120208032218000000000100000002000000030000000400000005000000",
+    3: "0807120812020801120208024201614200",
+}
+
+
+@pytest.mark.parametrize("number", range(len(TENSORS)))
+def test_serialized_tensors(number):
+    text = tf.io.serialize_tensor(TENSORS[number])
+    if number in PROTOS:  # measured with TensorFlow
+        assert text.item().hex() == PROTOS[number]
+    again = tf.io.parse_tensor(text, TENSORS[number].dtype if number != 3 else "string")
+    np.testing.assert_array_equal(again.numpy(), TENSORS[number])
+    with pytest.raises(InvalidArgumentError, match=r"out_type: the tensor is"):
+        tf.io.parse_tensor(text, "int8")
+
+
+def test_decoded_bytes():
+    raw = tf.io.decode_raw(tf.constant([b"\x00\x01\x00\x02", b"\x00\x03\xff\xff"]), "int16", False)
+    assert raw.tolist() == [[1, 2], [3, -1]]
+    assert tf.io.decode_raw([b"ab", b"c"], "uint8", fixed_length=3).tolist() == [
+        [97, 98, 0], [99, 0, 0]
+    ]  # fmt: skip
+    assert tf.io.decode_raw(b"\x00\x00\x80\x3f", tf.float32).tolist() == [1.0]
+    with pytest.raises(InvalidArgumentError, match="one length, a multiple of 2, got"):
+        tf.io.decode_raw([b"ab", b"c"], "int16")
+    texts = tf.constant([b"", b"\xff\xfe\xfd", b"any text"])
+    assert tf.io.encode_base64(texts, pad=True)[1].item() == b"__79"
+    assert tf.io.decode_base64(tf.io.encode_base64(texts)).tolist() == texts.tolist()
+    with pytest.raises(InvalidArgumentError, match="decode_base64"):
+        tf.io.decode_base64(b"a?")
+    packed = tf.constant([zlib.compress(b"one"), zlib.compress(b"two")])
+    assert tf.io.decode_compressed(packed, "ZLIB").tolist() == [b"one", b"two"]
+    with pytest.raises(DamagedFileError, match="decode_compressed"):
+        tf.io.decode_compressed(b"text", "GZIP")
+
+
+def test_whole_files(tmp_path):
+    path = tmp_path / "folder" / "file.bin"
+    tf.io.write_file(str(path), tf.constant(b"\x00one"))
+    assert tf.io.read_file(tf.constant(str(path))).item() == b"\x00one"
+    assert tf.io.matching_files(str(tmp_path / "*" / "*.bin")).tolist() == [str(path).encode()]
+    with pytest.raises(tf.errors.NotFoundError, match="no file"):
+        tf.io.read_file(str(tmp_path / "none"))

@@ -36,7 +36,7 @@ SOURCES = {
     "D.load(saved)": 1,
     "tf.data.TextLineDataset(lines)": 1,
     "tf.data.TextLineDataset([lines, lines], num_parallel_reads=2)": 1,
-    "tf.data.FixedLengthRecordDataset(lines, 3, 1, 1)": 1,
+    "tf.data.FixedLengthRecordDataset(lines, 13, 1, 1)": 1,
     "tf.data.TFRecordDataset([records, records])": 1,
     "E.CsvDataset(table, [tf.int32, 1.5, tf.string], header=True)": 1,
     "E.CsvDataset(table, [[7], tf.float64], header=True, select_cols=[0, 1])": 1,
