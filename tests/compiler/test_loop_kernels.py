@@ -29,6 +29,7 @@ from framework.core.op import table
 from framework.kernels import scalar_code, sealed
 from framework.ops import losses, special  # noqa: F401 (the whole op table)
 from framework.ops.elementwise import power
+from framework.ops.rows import gelu  # noqa: F401 (the rest of the op table)
 
 pytest.importorskip("numba")
 
