@@ -59,7 +59,7 @@ def loads(
         raise
     except (
         ValueError, TypeError, LookupError, AttributeError, struct.error, OverflowError,
-        RecursionError,
+        RecursionError, DeprecationWarning,
     ) as error:  # fmt: skip
         raise DamagedFileError(f"{what}: not a whole pickle of plain data ({error}).") from None
 
