@@ -11,6 +11,7 @@ import numpy as np
 
 from framework.core.dtypes import as_dtype
 from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
+from framework.saving.hdf5_texts import check_heaps, check_lengths
 
 _FLOOR = 2**20  # bytes up to which a chunked dataset may have any compression ratio
 _FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 32000: "lzf"}  # every h5py has these
@@ -131,6 +132,7 @@ class Reader:
                 return None
             self._check_heaps()
             found = attributes.get_id(name)
+            check_lengths(self._bytes, name, math.prod(found.shape or ()), self.name)
             size = math.prod(found.shape or ()) * found.dtype.itemsize
             if size > self._limits.json_bytes:
                 raise UnsafeFileError(f"{self.name}: the attribute {name!r} has {size:,} bytes.")
@@ -193,40 +195,6 @@ def _text(value):
     if isinstance(value, np.ndarray):
         return [_text(v) for v in value.tolist()]
     return value.decode("utf-8") if isinstance(value, bytes) else str(value)
-
-
-_HEAP = b"GCOL\x01\0\0\0"  # how a heap of texts begins; its size follows
-_BLOCK = 2**20
-
-
-def check_heaps(file, name):
-    """Raise DamagedFileError unless the objects of all global heaps end where their heap ends."""
-    end, start = file.seek(0, 2), 0
-    while start < end:
-        file.seek(start)
-        block = file.read(_BLOCK)
-        at = block.find(_HEAP)
-        while at >= 0:
-            _check_heap(file, start + at, end, name)
-            at = block.find(_HEAP, at + 1)
-        start += max(1, len(block) - len(_HEAP) + 1)
-
-
-def _check_heap(file, at, end, name):
-    file.seek(at + len(_HEAP))
-    size = int.from_bytes(file.read(8), "little")
-    if size > end - at:
-        raise DamagedFileError(f"{name}: a heap of texts is cut off.")
-    file.seek(at)
-    heap = file.read(size)
-    place = 16
-    while size - place >= 16:
-        number = int.from_bytes(heap[place : place + 2], "little")
-        length = int.from_bytes(heap[place + 8 : place + 16], "little")
-        step = 16 + (length + 7) // 8 * 8 if number else length  # number 0 is the free rest
-        if step < 16 or step > size - place:
-            raise DamagedFileError(f"{name}: a heap of texts is damaged.")
-        place += step
 
 
 def _walk(file, name, limits):

@@ -6,6 +6,7 @@ import pytest
 
 from framework import keras
 from framework.core.errors import DamagedFileError, LoadError
+from framework.saving.hdf5_texts import check_lengths
 from parity.scenarios.file_models import inputs
 
 
@@ -120,4 +121,20 @@ def test_a_damaged_heap_of_texts_is_not_read(tmp_path):
     at = data.index(b"abcdef") - 8  # the size of the text; with 0 the library does not return
     path.write_bytes(data[:at] + b"\0" * 16 + data[at + 16 :])
     with pytest.raises(DamagedFileError):
+        keras.models.load_model(path)
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+@pytest.mark.parametrize("text", ["x" * 77, ["x" * 77, "abc"]])
+def test_a_text_that_is_longer_than_the_file_is_not_read(libver, text, tmp_path):
+    path = tmp_path / "m.h5"
+    with h5py.File(path, "w", libver=libver) as file:
+        file.attrs["model_config"] = text
+    data = path.read_bytes()
+    at = data.index(b"model_config\0")
+    at = data.index(b"M\0\0\0", at + 12)  # the length of the first text: 77
+    path.write_bytes(data[:at] + b"\0\0\0\x94" + data[at + 4 :])
+    with pytest.raises(DamagedFileError, match="longer than the file"), path.open("rb") as file:
+        check_lengths(file, "model_config", 1 + isinstance(text, list), "m.h5")
+    with pytest.raises(LoadError):
         keras.models.load_model(path)

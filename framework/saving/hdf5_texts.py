@@ -1,0 +1,90 @@
+"""Checks of the texts in HDF5 files, before the library reads them.
+
+Texts of any length lie in global heaps, "GCOL". The library walks a damaged heap for ever, and
+takes memory for the length that an attribute declares, up to 4 GB, before it looks for the text.
+"""
+
+from framework.core.errors import DamagedFileError
+
+_HEAP = b"GCOL\x01\0\0\0"  # how a heap begins; its size follows
+_TEXT = 9  # the class of a datatype of any length
+_BLOCK = 2**20
+
+
+def check_heaps(file, name):
+    """Raise DamagedFileError unless the objects of all heaps end where their heap ends."""
+    end = file.seek(0, 2)
+    for at in _places(file, _HEAP):
+        _check_heap(file, at, end, name)
+
+
+def check_lengths(file, attribute, count, name):
+    """Raise DamagedFileError if a text of an attribute would be longer than the file.
+
+    Args:
+        file: a binary file.
+        attribute: the attribute's name.
+        count: the number of its texts.
+        name: the file's name, for messages.
+    """
+    end, wanted = file.seek(0, 2), attribute.encode() + b"\0"
+    for at in _places(file, wanted):
+        file.seek(max(0, at - 9))
+        before = file.read(min(9, at))
+        if len(before) < 9:
+            continue
+        start = _start_of_data(before, at, len(wanted), file)
+        if start is None:
+            continue
+        file.seek(start)
+        data = file.read(16 * count)
+        lengths = (int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 16))
+        if any(length > end for length in lengths):
+            raise DamagedFileError(f"{name}: a text of {attribute!r} is longer than the file.")
+
+
+def _start_of_data(before, at, size, file):
+    """Return where the values of an attribute begin; None if there is no attribute of texts."""
+    for version, header, padded in ((before[1], before[1:], True), (before[0], before, False)):
+        if version not in ((1, 2) if padded else (3,)):
+            continue
+        sizes = [int.from_bytes(header[i : i + 2], "little") for i in (2, 4, 6)]
+        if sizes[0] != size:
+            continue
+        if version == 1:  # each part is padded to 8 bytes
+            sizes = [-(-part // 8) * 8 for part in sizes]
+        file.seek(at + sizes[0])
+        kind = file.read(1)
+        if kind and kind[0] & 15 == _TEXT:
+            return at + sum(sizes)
+    return None
+
+
+def _places(file, wanted):
+    """Yield where some bytes occur in a file."""
+    end, start = file.seek(0, 2), 0
+    while start < end:
+        file.seek(start)
+        block = file.read(_BLOCK)
+        at = block.find(wanted)
+        while at >= 0:
+            yield start + at
+            at = block.find(wanted, at + 1)
+        start += max(1, len(block) - len(wanted) + 1)
+
+
+def _check_heap(file, at, end, name):
+    file.seek(at + len(_HEAP))
+    size = int.from_bytes(file.read(8), "little")
+    if size > end - at:
+        raise DamagedFileError(f"{name}: a heap of texts is cut off.")
+    file.seek(at)
+    heap = file.read(size)
+    place = 16
+    while size - place >= 16:
+        number = int.from_bytes(heap[place : place + 2], "little")
+        length = int.from_bytes(heap[place + 8 : place + 16], "little")
+        step = 16 + (length + 7) // 8 * 8 if number else length  # number 0 is the free rest
+        if step < 16 or step > size - place:
+            raise DamagedFileError(f"{name}: a heap of texts is damaged.")
+        place += step
