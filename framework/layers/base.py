@@ -1,6 +1,9 @@
 """Layer, the base class of layers: weights, calls, losses, dtype policy and config."""
 
+from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from framework import constraints, initializers, regularizers
 from framework.core import dtypes, nest
@@ -118,6 +121,11 @@ class Layer(
             )
         values = bind(cls, args, kwargs)
         own.trainable = values.pop("trainable")
+        if not isinstance(kwargs.get("trainable"), (bool, np.bool_, NoneType)):
+            raise InvalidArgumentError(
+                f"Expected `trainable` to be a boolean. Received: trainable={kwargs['trainable']} "
+                f"(of type {type(kwargs['trainable'])})"
+            )
         own.dtype_policy = values.pop("dtype")
         self.name = checked_name(values.pop("name"), cls)
         for name, value in values.items():
@@ -151,7 +159,7 @@ class Layer(
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; subclasses override this method."""
         raise NotImplementedError(
-            f"Layer {type(self).__name__} does not have a `call()` method implemented."
+            f"Layer {type(self).__name__} does not have a `call` method implemented."
         )
 
     def stateless_call(

@@ -82,6 +82,12 @@ class Dense(
             outputs = add(outputs, self.bias._as_operand())
         return outputs if self.activation is linear else self.activation(outputs)
 
+    def get_config(self) -> dict[str, Any]:
+        config = super().get_config()
+        if config["activity_regularizer"] is None:
+            del config["activity_regularizer"]  # Keras writes it for other layers only
+        return config
+
 
 def _matrix_product(inputs, kernel):
     """Return inputs @ kernel, as one matrix product: leading axes are flattened."""

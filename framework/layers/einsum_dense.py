@@ -104,7 +104,7 @@ class EinsumDense(
         config = super().get_config()
         if not self.gptq_unpacked_column_size:
             del config["gptq_unpacked_column_size"]
-        return config
+        return {"activity_regularizer": None, **config}
 
 
 # ---- equations -----------------------------------------------------------------------------------

@@ -38,6 +38,8 @@ def shapes_for(names, signature, args, kwargs, layer):
         return [shape_of(v) for v in list(tensors.values())[: len(names)]]
     shapes = {f"{k}_shape": shape_of(v) for k, v in tensors.items()}
     unknown = [n for n in names[: len(shapes)] if n not in shapes]
+    masks = {k: v for k, v in bound if is_tensors(v) and k in signature.masks and k != "mask"}
+    shapes.update((f"{k}_shape", shape_of(v)) for k, v in masks.items())
     if unknown:
         raise InvalidArgumentError(
             f"For a build() or compute_output_shape() method with several arguments, their names "

@@ -101,7 +101,8 @@ def _ends(structure, end):
         return end(structure)
     if isinstance(structure, dict):
         return {key: _ends(value, end) for key, value in structure.items()}
-    return [_ends(value, end) for value in structure]
+    ends = [_ends(value, end) for value in structure]
+    return tuple(ends) if isinstance(structure, tuple) else ends
 
 
 # ---- from a config -------------------------------------------------------------------------------
@@ -200,7 +201,8 @@ class _Calls:
                 raise LoadError(
                     f"Functional model: the layer {name!r} has no call {node}."
                 ) from None
-        return [self.ends(value) for value in structure]
+        ends = [self.ends(value) for value in structure]
+        return tuple(ends) if isinstance(structure, tuple) else ends
 
 
 class _NotYetError(Exception):

@@ -79,7 +79,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; a subclass implements this method."""
         raise NotImplementedError(
-            f"Model {type(self).__name__} does not have a `call()` method implemented."
+            f"Model {type(self).__name__} does not have a `call` method implemented."
         )
 
     @property

@@ -21,7 +21,8 @@ CANARY = "canary"
 
 def model():
     """The model whose file the cases change."""
-    made = keras.Sequential([keras.Input((4,), name="x"), keras.layers.Dense(3, name="d")], "m")
+    layers = [keras.Input((4,), name="x"), keras.layers.Dense(3, name="d")]
+    made = keras.Sequential(layers, name="m")
     made.compile("sgd", "mse")
     return made
 
