@@ -89,7 +89,7 @@ def test_layers_train_alike(name, i):
     def step_of(layer, optimizer):
         def step(inputs):
             with tf.GradientTape() as tape:
-                y = called(layer, inputs)
+                y = layer(*inputs) if isinstance(inputs, tuple) else layer(inputs)
                 loss = tf.add_n([
                     tf.reduce_mean(tf.square(tf.cast(part, tf.float32)))
                     for part in nest.flatten(y)
