@@ -138,7 +138,8 @@ def _filled(shape, dtype, fill, most):
         matrix = np.eye(*shape[-2:], dtype=dtype) if len(shape) > 1 else np.ones((), dtype)
         return np.array(np.broadcast_to(matrix, shape))
     if fill == "rising" and dtype.kind != "b":
-        return np.arange(count).astype(dtype).reshape(shape)
+        # one number is 1: 0 is that of "zeros", and `tf.range(number)` must have another size
+        return np.arange(count).astype(dtype).reshape(shape) if shape else np.ones((), dtype)
     array = np.zeros(count, dtype)
     if fill != "zeros":
         array[::2] = 1

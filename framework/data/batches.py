@@ -219,11 +219,11 @@ class IterableBatches(_Source):
         return len(self.source) if hasattr(self.source, "__len__") else None
 
     def state(self):
-        return {"shuffles": [stage.epoch for stage in self._shuffles()]}
+        return {"shuffles": [[stage.seed, stage.epoch] for stage in self._shuffles()]}
 
     def set_state(self, state):
-        for stage, epoch in zip(self._shuffles(), state["shuffles"], strict=True):
-            stage.epoch = epoch
+        for stage, found in zip(self._shuffles(), state["shuffles"], strict=True):
+            stage.seed, stage.epoch = found
         self._going = None
 
     def _shuffles(self):

@@ -55,6 +55,8 @@ METHODS = {
     "buckets to the boundary": (lambda: lengths().take(4).bucket_by_sequence_length(
         len, [4, 7], [9, 9, 1], pad_to_bucket_boundary=True),
         [[[1, 0, 0], [2, 2, 0], [3, 3, 3]], [[4] * 4 + [0] * 2]], UNKNOWN),
+    "buckets of symbolic sizes": (lambda: RANGE(1, 3).map(tf.range).bucket_by_sequence_length(
+        tf.size, [4], [9, 9], pad_to_bucket_boundary=True), [[[0, 0, 0], [0, 1, 0]]], UNKNOWN),
     "choose": (lambda: Dataset.choose_from_datasets(
         [RANGE(2), RANGE(10, 15)], Dataset.from_tensor_slices(np.array([1, 0, 1, 0, 0, 1]))),
         [10, 0, 11, 1], UNKNOWN),
@@ -197,6 +199,7 @@ def test_unknown_sizes_stay_unknown():
     )
     assert rows.map(lambda x: x * 2).element_spec == tf.TensorSpec((None,))
     assert RANGE(0).map(lambda x: (x, x + 1)).element_spec[1] == tf.TensorSpec((), "int64")
+    assert RANGE(3).map(tf.range).element_spec == tf.TensorSpec((None,), "int64")
     assert RANGE(3).map(lambda x: x == 1).element_spec == tf.TensorSpec((), "bool")
 
 
