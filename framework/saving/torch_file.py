@@ -64,7 +64,7 @@ def read_torch(filepath: Any, limits: Any = None):
         archive = Archive(file, name, limits)
         folder = _folder(archive, name)
         storages: dict[str, _Storage] = {}
-        big = _text_in(archive, f"{folder}/byteorder", "little") == "big"
+        big = _is_big(archive, f"{folder}/byteorder")
 
         def persistent(what):
             return _storage(archive, folder, storages, big, what)
@@ -86,8 +86,12 @@ def _folder(archive, name):
     return folders[0]
 
 
-def _text_in(archive, member, default):
-    return archive.read(member, 100, "a word").decode() if member in archive else default
+def _is_big(archive, member):
+    """Return whether numbers begin with their largest byte."""
+    word = archive.read(member, 100, "a word") if member in archive else b"little"
+    if word not in (b"little", b"big"):
+        raise DamagedFileError(f"{archive.name}: expected a byte order, got {word!r:.40}.")
+    return word == b"big"
 
 
 def _storage(archive, folder, storages, big, what):

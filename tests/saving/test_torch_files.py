@@ -113,6 +113,7 @@ _CASES = {
     "torch.load": ({"change": replaced(_REBUILD, b"ctorch\nload\n")}, UnsafeFileError),
     "a program": ({"member": "constants.pkl", "data": b"."}, UnsafeFileError),
     "a short storage": ({"member": "data/0", "data": b"123"}, UnsafeFileError),
+    "no byte order": ({"member": "byteorder", "data": b"\xff"}, DamagedFileError),
     "no storage": ({"drop": "data/0"}, DamagedFileError),
     "no pickle": ({"drop": "data.pkl"}, LoadError),
     "a cut pickle": ({"change": lambda data: data[: len(data) // 2]}, DamagedFileError),
