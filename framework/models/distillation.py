@@ -49,7 +49,8 @@ class LogitsDistillation(DistillationLoss):
     Example:
         >>> from framework import keras
         >>> loss = LogitsDistillation(2.0, keras.losses.KLDivergence())
-        >>> bool(loss.compute_loss([[1.0, 2.0]], [[1.0, 2.0]]) < 1e-6)
+        >>> logits = keras.ops.array([[1.0, 2.0]])
+        >>> bool(loss.compute_loss(logits, logits) < 1e-6)
         True
     """
 
