@@ -1,7 +1,8 @@
 """Checks of the texts in HDF5 files, before the library reads them.
 
 Texts of any length lie in global heaps, "GCOL". The library walks a damaged heap for ever, and
-takes memory for the length that an attribute declares, up to 4 GB, before it looks for the text.
+takes memory for the length that an attribute declares, up to 4 GB, before it looks for the text. It
+crashes for a type that is neither a string nor a sequence.
 """
 
 from framework.core.errors import DamagedFileError
@@ -33,7 +34,7 @@ def check_lengths(file, attribute, count, name):
         before = file.read(min(9, at))
         if len(before) < 9:
             continue
-        start = _start_of_data(before, at, len(wanted), file)
+        start = _start_of_data(before, at, len(wanted), file, name)
         if start is None:
             continue
         file.seek(start)
@@ -43,7 +44,7 @@ def check_lengths(file, attribute, count, name):
             raise DamagedFileError(f"{name}: a text of {attribute!r} is longer than the file.")
 
 
-def _start_of_data(before, at, size, file):
+def _start_of_data(before, at, size, file, name):
     """Return where the values of an attribute begin; None if there is no attribute of texts."""
     for version, header, padded in ((before[1], before[1:], True), (before[0], before, False)):
         if version not in ((1, 2) if padded else (3,)):
@@ -54,8 +55,11 @@ def _start_of_data(before, at, size, file):
         if version == 1:  # each part is padded to 8 bytes
             sizes = [-(-part // 8) * 8 for part in sizes]
         file.seek(at + sizes[0])
-        kind = file.read(1)
-        if kind and kind[0] & 15 == _TEXT:
+        kind = file.read(3)
+        if len(kind) == 3 and kind[0] & 15 == _TEXT:
+            # A string, its padding and its character set; others crash the library.
+            if kind[1] & 15 != 1 or kind[1] >> 4 > 2 or kind[2] & 15 > 1:
+                raise DamagedFileError(f"{name}: an attribute has a damaged type.")
             return at + sum(sizes)
     return None
 

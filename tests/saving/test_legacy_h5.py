@@ -138,3 +138,14 @@ def test_a_text_that_is_longer_than_the_file_is_not_read(libver, text, tmp_path)
         check_lengths(file, "model_config", 1 + isinstance(text, list), "m.h5")
     with pytest.raises(LoadError):
         keras.models.load_model(path)
+
+
+def test_a_damaged_type_of_texts_is_not_read(tmp_path):
+    path = tmp_path / "m.h5"
+    with h5py.File(path, "w") as file:
+        file.attrs["model_config"] = "{}"
+    data = path.read_bytes()
+    at = data.index(b"\x19\x01", data.index(b"model_config\0"))
+    path.write_bytes(data[: at + 1] + b"\xe4" + data[at + 2 :])
+    with pytest.raises(DamagedFileError, match="damaged type"):
+        keras.models.load_model(path)
