@@ -157,7 +157,8 @@ def _padded(arrays, shape, value):
         value = b"" if arrays[0].dtype.kind == "O" else 0
     out = np.full((len(arrays), *longest), value, arrays[0].dtype)
     for i, array in enumerate(arrays):
-        out[(i, *map(slice, array.shape))] = array
+        # a 0-d array of strings would be stored itself
+        out[(i, *map(slice, array.shape))] = array if array.ndim else array[()]
     return out
 
 

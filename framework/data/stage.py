@@ -107,19 +107,31 @@ def walk(stage):
         yield from walk(parent)
 
 
-def firsts(stage, count):
-    """Return at most `count` first elements, without advancing any epoch.
+_TRIES = 10  # elements of which a function may refuse all but one, before it has no spec
 
-    If there are none, it is an element of zeros with the spec of the stage, to find the spec of
-    what a function makes of it.
+
+def firsts(stage, count, function=lambda element: element):
+    """Return `function` of at most `count` first elements, without advancing any epoch.
+
+    Elements for which it raises are left out. If there is no element, it is one of zeros with the
+    spec of the stage, to find the spec of the result.
     """
+    found, failure = [], None
     epochs = [(s, s.epoch) for s in walk(stage) if s.epoch is not None]
     try:
-        found = list(islice(stage.iterate(), count)) or [nest.map_structure(_zeros, stage.spec())]
+        for element in islice(stage.iterate(), _TRIES):
+            try:
+                found.append(function(element))
+            except Exception as error:
+                failure = error
+            if len(found) == count:
+                break
     finally:
         for shuffle, epoch in epochs:
             shuffle.epoch = epoch
-    return found
+    if failure is not None and not found:
+        raise failure
+    return found or [function(nest.map_structure(_zeros, stage.spec()))]
 
 
 def _zeros(spec):

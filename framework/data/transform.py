@@ -58,10 +58,11 @@ def result_spec(function, parent, what):
     spec = symbolic_result(function, parent.spec())
     if spec is not None:
         return spec
-    found = [
-        (element, spec_of(as_element(call(function, element), f"{what}'s result")))
-        for element in firsts(parent, 2)
-    ]
+
+    def with_spec(element):
+        return element, spec_of(as_element(call(function, element), f"{what}'s result"))
+
+    found = firsts(parent, 2, with_spec)
     element, spec = found[0]
     for _, other in found[1:]:
         spec = nest.map_structure(common_spec, spec, other)

@@ -36,6 +36,8 @@ METHODS = {
                        [b"a", b"b"], UNKNOWN),
     "ignore errors": (lambda: RANGE(4).map(lambda x: 6 // x.item()).ignore_errors(),
                       [6, 3, 2], UNKNOWN),
+    "strings padded": (lambda: Dataset.from_tensor_slices(["a", "bc"]).padded_batch(3).map(
+        tf.strings.length), [[1, 2]], 1),
     "ignore errors of batches": (
         lambda: RANGE(5).map(lambda x: 12 // (x.item() - 3)).batch(2).ignore_errors(),
         [[-4, -6], [12]], UNKNOWN),
@@ -199,6 +201,8 @@ def test_unknown_sizes_stay_unknown():
     )
     assert rows.map(lambda x: x * 2).element_spec == tf.TensorSpec((None,))
     assert RANGE(0).map(lambda x: (x, x + 1)).element_spec[1] == tf.TensorSpec((), "int64")
+    some = RANGE(4).map(lambda x: 6 // x.item()).ignore_errors()  # not of the first element
+    assert some.element_spec == tf.TensorSpec((), "int32")
     assert RANGE(3).map(tf.range).element_spec == tf.TensorSpec((None,), "int64")
     assert RANGE(3).map(lambda x: x == 1).element_spec == tf.TensorSpec((), "bool")
 
