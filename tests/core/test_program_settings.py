@@ -27,6 +27,8 @@ VALUES = {"filters": 2, "kernel_size": 2, "rate": 0.5, "pool_size": 2, "output_s
 
 def layers_with_a_data_format():
     for name in dir(layers):
+        if not inspect.isclass(getattr(layers, name)):
+            continue
         parameters = inspect.signature(getattr(layers, name)).parameters
         if "data_format" in parameters:
             needed = [k for k, p in parameters.items() if p.default is p.empty]
