@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.argument_types import TensorLike
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
@@ -94,13 +95,13 @@ class _Rows:
     def read(self, path):
         for number, row in enumerate(read_rows(path, self.kind, self.how)):
             if (number or not self.header) and row:
-                yield self._element(row, path, number)
+                yield self.element(row, path, number)
 
-    def _element(self, row, path, number):
+    def element(self, row, path, number):
         if self.select is not None:
             if max(self.select) >= len(row):
                 raise InvalidArgumentError(
-                    f"CsvDataset: {path}: row {number}: expected a column {max(self.select)}, got "
+                    f"{path}: row {number}: expected a column {max(self.select)}, got "
                     f"{len(row)} fields."
                 )
             row = [row[i] for i in self.select]
@@ -108,8 +109,7 @@ class _Rows:
             row = [field for i, field in enumerate(row) if i not in self.exclude]
         if len(row) != len(self.columns):
             raise InvalidArgumentError(
-                f"CsvDataset: {path}: row {number}: expected {len(self.columns)} fields, got "
-                f"{len(row)}."
+                f"{path}: row {number}: expected {len(self.columns)} fields, got {len(row)}."
             )
         fields = zip(row, self.columns)
         return tuple([self._value(f, c, path, number, i) for i, (f, c) in enumerate(fields)])
@@ -119,7 +119,7 @@ class _Rows:
         if field in ("", self.missing):
             if default is None:
                 raise InvalidArgumentError(
-                    f"CsvDataset: {path}: row {number}: field {i} is required but is empty. Pass a "
+                    f"{path}: row {number}: field {i} is required but is empty. Pass a "
                     "default value in record_defaults."
                 )
             return text(default) if dtype.name == "string" else Tensor(np.array(default, dtype.np))
@@ -130,9 +130,49 @@ class _Rows:
             return Tensor(np.array(value, dtype.np))
         except (ValueError, OverflowError):
             raise InvalidArgumentError(
-                f"CsvDataset: {path}: row {number}: field {i} is not a valid {dtype.name}: "
-                f"{field!r}."
+                f"{path}: row {number}: field {i} is not a valid {dtype.name}: {field!r}."
             ) from None
+
+
+def decode_csv(
+    records: TensorLike, record_defaults: Any, field_delim: str = ",",
+    use_quote_delim: bool = True, na_value: str = "", select_cols: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return lines of CSV as a list of tensors, one for each column.
+
+    Args:
+        records: strings of any shape, one row in each.
+        record_defaults, field_delim, use_quote_delim, na_value, select_cols: those of `CsvDataset`.
+
+    Returns:
+        A list of tensors of the shape of `records`.
+
+    Raises:
+        InvalidArgumentError: a line has not as many fields as expected, or one that is no number.
+
+    >>> numbers, texts = decode_csv(["1,a", ",b"], [[7], [""]])
+    >>> numbers.tolist(), texts.tolist()
+    ([1, 7], [b'a', b'b'])
+    """
+    lines = np.array(records, object) if isinstance(records, bytes) else records
+    lines = array_in(lines, "decode_csv: records")
+    columns = [_column(value) for value in record_defaults]
+    select = None if select_cols is None else list(select_cols)
+    rows = _Rows("", False, field_delim, use_quote_delim, na_value, columns, select, None)
+    found = []
+    for number, line in enumerate(lines.reshape(-1)):
+        try:
+            parsed = next(csv.reader([line.decode("utf-8", "surrogateescape")], **rows.how), [])
+        except csv.Error as error:
+            raise InvalidArgumentError(f"decode_csv: row {number}: {error}.") from None
+        found.append([value.array for value in rows.element(parsed, "decode_csv", number)])
+    outputs = []
+    for place, (dtype, _) in enumerate(columns):
+        array = np.empty(len(found), dtype.np)
+        array[:] = [row[place][()] for row in found]
+        outputs.append(Tensor(array.reshape(lines.shape)))
+    return outputs
 
 
 def read_rows(path, kind, how):

@@ -128,6 +128,49 @@ def parse_single_sequence_example(
     return context, sequences
 
 
+def parse_sequence_example(
+    serialized: TensorLike, context_features: Any = None, sequence_features: Any = None,
+    example_names: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """Return a batch of serialized `tf.train.SequenceExample` as three dicts of tensors.
+
+    Args:
+        serialized: a string tensor of shape (batch,).
+        context_features: {name: FixedLenFeature or VarLenFeature}.
+        sequence_features: {name: FixedLenSequenceFeature or VarLenFeature}.
+        example_names: names of the examples, for errors.
+
+    Returns:
+        The context, the sequences, padded at their ends to the longest, and the lengths of those
+        with a FixedLenSequenceFeature, int64 of shape (batch,).
+    """
+    texts = _texts(serialized, "parse_sequence_example").reshape(-1)
+    labels = _labels(example_names, len(texts))
+    messages = [_message(SequenceExample, *pair) for pair in zip(texts, labels)]
+    entries = [message.context.feature for message in messages]
+    context = {
+        key: _batched(key, feature, entries, labels, single=False)
+        for key, feature in (context_features or {}).items()
+    }
+    sequences, lengths = {}, {}
+    for key, feature in (sequence_features or {}).items():
+        lists = [message.feature_lists.feature_list for message in messages]
+        rows = [_sequence(key, feature, *pair).array for pair in zip(lists, labels)]
+        sequences[key] = _together(rows)
+        if not isinstance(feature, VarLenFeature):
+            lengths[key] = Tensor(np.array([len(row) for row in rows], np.int64))
+    return context, sequences, lengths
+
+
+def _together(rows):
+    """Return arrays of one rank as one tensor, padded at their ends."""
+    longest = [max(sizes) for sizes in zip(*(row.shape for row in rows))]
+    out = np.full((len(rows), *longest), b"" if rows[0].dtype.kind == "O" else 0, rows[0].dtype)
+    for number, row in enumerate(rows):
+        out[(number, *map(slice, row.shape))] = row
+    return Tensor(out)
+
+
 # ---- messages ------------------------------------------------------------------------------------
 
 

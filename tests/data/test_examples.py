@@ -129,6 +129,19 @@ def test_parse_single_example():
     assert lists["none"].shape == (0,)
 
 
+def test_parse_sequence_example():
+    """The numbers of TensorFlow; its sparse tensors are padded here."""
+    lists = FeatureLists(feature_list={"q": FeatureList(feature=[FLOATS])})
+    short = SequenceExample(context=Features(feature={"a": INTS}), feature_lists=lists)
+    context, sequences, lengths = tf.io.parse_sequence_example(
+        tf.constant([bytes.fromhex(SEQUENCE), short.SerializeToString()]),
+        {"a": Fixed([3], "int64")}, {"q": Sequence([2], "float32")},
+    )  # fmt: skip
+    assert context["a"].tolist() == [[1, -2, 2**40]] * 2
+    assert sequences["q"].tolist() == [[[1.5, 2.25]] * 2, [[1.5, 2.25], [0, 0]]]
+    assert lengths["q"].tolist() == [2, 1]
+
+
 @pytest.mark.parametrize(("features", "told"), [
     ({"i": Fixed([2], "int64")}, "expected 2 values .*got 3"),
     ({"i": Fixed([3], "float32")}, "expected a float_list for .*, got a int64_list"),

@@ -149,6 +149,17 @@ def test_csv_errors(table, defaults, told):
         elements(CsvDataset(table, defaults, header=True, na_value="NA"))
 
 
+def test_csv_lines():
+    lines = tf.constant([["1,a", "2,"], ['3,"b, c"', ",d"]])
+    numbers, texts = tf.io.decode_csv(lines, [np.int64(7), "?"])
+    assert numbers.tolist() == [[1, 2], [3, 7]]
+    assert numbers.dtype == "int64"
+    assert texts.tolist() == [[b"a", b"?"], [b"b, c", b"d"]]
+    assert tf.io.decode_csv(b"4,5.5", [0.0], select_cols=[1])[0].item() == 5.5
+    with pytest.raises(InvalidArgumentError, match="row 1: expected 2 fields, got 1"):
+        tf.io.decode_csv(["1,2", "3"], [0, 0])
+
+
 def test_csv_batches(table):
     data = make_csv_dataset(table, 2, label_name="n", na_value="NA", num_epochs=1, shuffle=False)
     assert elements(data) == [
