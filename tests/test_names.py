@@ -13,6 +13,7 @@ KERAS_DOUBLES = {
     "MeanSquaredError", "MeanSquaredLogarithmicError", "Poisson",
     "SparseCategoricalCrossentropy", "SquaredHinge",
     "Identity",  # an initializer and a layer
+    "Feature",  # of tf.train.Example and of FeatureSpace
 }  # fmt: skip
 
 

@@ -15,11 +15,12 @@ TENSORS = set(words("""
     a abs_ angle args arr array b bias bounding_boxes boxes choicelist chol condition condlist
     coordinates counts data depthwise_filter depthwise_kernel diagonal elements elems end_points
     features filter filters ids imag image image1 image2 images img1 img2 indices input input_
-    input_tensor inputs kernel key labels lengths logits mask matrix mean mean_ss offset operands
-    output params partitions pointwise_filter pointwise_kernel predictions query real rhs scale
-    segment_ids sequences signal signals sorted_sequence start_points t t_list target targets tensor
-    transform updates value values var variable variance variance_ss volumes weights x x1 x2 xs y
-    y_pred y_true
+    input_tensor inputs kernel key labels lengths log_mel_spectrograms logits lower_upper mask
+    matrix mdcts mean mean_ss offset operands output overlaps params partitions
+    pointwise_filter pointwise_kernel predictions query real rhs scale segment_ids sequences
+    signal signals sorted_sequence start_points stfts t t_list target targets tensor transform
+    updates value values var variable variance variance_ss volumes weights x x1 x2 xs y y_pred
+    y_true
 """))  # fmt: skip
 """Parameters that take tensors: their arrays become inputs of a model."""
 
@@ -73,7 +74,7 @@ class Call:
         return self._sized(value) if name in SIZES else value
 
     def _tensor(self, value):
-        if isinstance(value, (list, tuple)) and not _numbers(value):
+        if isinstance(value, (list, tuple)) and not (_numbers(value) or _texts(value)):
             return value
         if not isinstance(value, (np.ndarray, list, tuple, tf.Tensor)) or not np.ndim(value):
             return value
@@ -142,6 +143,10 @@ def _after_gap(call, name):
 
 def _numbers(value):
     return np.asarray(value).dtype.kind in "fiubc" if _even(value) else False
+
+
+def _texts(value):
+    return _even(value) and np.asarray(value).dtype.kind in "SU"
 
 
 def _even(value):

@@ -78,6 +78,7 @@ KNOWN_SIZES = {
 OWN = {  # where the row's call is one of a list, or of an array as it is
     "constant": ((2.0,), {"shape": [2, 3]}),
     "convert_to_tensor": ((keras_calls.X,), {}),
+    "strings.unicode_transcode": ((["a", "b"], "UTF-8", "UTF-16-BE"), {}),
 }
 
 
