@@ -14,6 +14,7 @@ from framework.core.configs import deserialize
 from framework.core.configurable import one_of
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, UnsafeFileError
+from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.layers.categorical import batches_of, encode, refuse_sparse, whole_of
@@ -191,7 +192,21 @@ class Lookup(Layer, strings=False):
             self._framework.idf
         )
 
+    def compute_output_spec(self, inputs: Any):
+        """Return the output's shape and dtype; the last size is None without a vocabulary."""
+        return spec_of(self, super().compute_output_spec, inputs)
+
     # ---- files ----
+
+    def save_own_variables(self, store: Any) -> None:
+        """Put the IDF weights into a store, as Keras does."""
+        if self.output_mode == "tf_idf" and self._framework.idf is not None:
+            store["idf_weights"] = self._framework.idf
+
+    def load_own_variables(self, store: Any) -> None:
+        """Set the IDF weights; `load_assets` reads their words."""
+        if "idf_weights" in store:
+            self._framework.idf = np.asarray(store["idf_weights"], dtypes.floatx())
 
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
@@ -215,7 +230,23 @@ class Lookup(Layer, strings=False):
         """Read the vocabulary that `save_assets` wrote."""
         if self.vocabulary is None:
             lines = Path(dir_path, "vocabulary.txt").read_text(encoding="utf-8").splitlines()
-            self.set_vocabulary([_word(self, w) for w in lines], self._framework.idf)
+            self.set_vocabulary([_word(self, w) for w in lines])
+
+
+def spec_of(lookup, infer, inputs):
+    """Return `infer(inputs)`; without a vocabulary that the size depends on, this size is None."""
+    own = lookup._framework
+    if lookup.output_mode == "int" or lookup.pad_to_max_tokens or own.words is not None:
+        return infer(inputs)
+    own.words, idf = [], own.idf  # only the last size depends on the words
+    if lookup.output_mode == "tf_idf":
+        _set_idf(lookup, np.zeros(0, dtypes.floatx()), _first_word(lookup))
+    try:
+        found = infer(inputs)
+    finally:
+        own.words = own.table = None
+        own.idf = idf
+    return KerasTensor((*found.shape[:-1], None), found.dtype)
 
 
 def without_paths(config):

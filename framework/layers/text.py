@@ -12,7 +12,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.layers.categorical import batches_of, refuse_sparse, whole_of
-from framework.layers.lookup import LOOKUP_MODES, StringLookup, without_paths
+from framework.layers.lookup import LOOKUP_MODES, StringLookup, spec_of, without_paths
 from framework.ops.tables import look_up
 
 _STANDARD = ("lower_and_strip_punctuation", "lower", "strip_punctuation")
@@ -186,6 +186,10 @@ class TextVectorization(Layer):
     def call(self, inputs: TensorLike) -> Any:
         return self._lookup_layer.call(look_up(tensor(inputs), table=self._framework.tokens))
 
+    def compute_output_spec(self, inputs: Any):
+        """Return the output's shape and dtype; the last size is None without a vocabulary."""
+        return spec_of(self._lookup_layer, super().compute_output_spec, inputs)
+
     def adapt(self, data: TensorLike, batch_size: Any = None, steps: Any = None) -> None:
         """Build the vocabulary from sentences: frequent words first, equal counts in reverse order.
 
@@ -231,6 +235,14 @@ class TextVectorization(Layer):
     @classmethod
     def from_config(cls, config: Any):
         return cls(**without_paths(config))
+
+    def save_own_variables(self, store: Any) -> None:
+        """Put the IDF weights into a store, as Keras does."""
+        self._lookup_layer.save_own_variables(store)
+
+    def load_own_variables(self, store: Any) -> None:
+        """Set the IDF weights that `save_own_variables` stored."""
+        self._lookup_layer.load_own_variables(store)
 
     def save_assets(self, dir_path: Any) -> None:
         """Write the vocabulary to a file if it is not in the config."""

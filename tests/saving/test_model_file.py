@@ -55,3 +55,23 @@ def test_training_goes_on_where_it_stopped(tmp_path):
     x, y = inputs(8, 4), inputs(8, 2)
     assert model.train_on_batch(x, y) == again.train_on_batch(x, y)
     np.testing.assert_array_equal(model.get_weights()[0], again.get_weights()[0])
+
+
+@pytest.mark.parametrize("mode", ["multi_hot", "count", "tf_idf"])
+@pytest.mark.parametrize("kind", ["TextVectorization", "StringLookup", "IntegerLookup"])
+def test_adapted_vocabularies(mode, kind, tmp_path):
+    words = np.array([[1, 2], [1, 3], [1, 4]])
+    if kind != "IntegerLookup":
+        words = words.astype(str)
+    if kind == "TextVectorization":
+        words = np.array([[" ".join(row)] for row in words])
+    layer = getattr(keras.layers, kind)(output_mode=mode)
+    layer.adapt(words)
+    x = keras.Input(words.shape[1:], dtype="int64" if kind == "IntegerLookup" else "string")
+    counts = layer(x)
+    model = keras.Model(x, keras.layers.Dense(2)(keras.ops.cast(counts, "float32")))
+    model.save(tmp_path / "m.keras")
+    loaded = keras.models.load_model(tmp_path / "m.keras")
+    np.testing.assert_array_equal(model(words), loaded(words))
+    assert counts.shape[1] == layer.vocabulary_size() == 5
+    assert getattr(keras.layers, kind)(output_mode=mode)(x).shape == (None, None)
