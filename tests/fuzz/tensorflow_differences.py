@@ -57,7 +57,7 @@ DIFFERENCES = {
     "TensorFlow refuses empty arrays in several ops (`sort`, `pad`, `tensor_scatter_nd_update`); "
     "here an empty array gives an empty one": Difference(
         r"(?s)(?=.*\(0,|.* 0[,)])"
-        r"(?=.*(sort|top_k|pad|scatter\w*|reverse|roll|diag\w*|arg\w+|gather_nd)\()",
+        r"(?=.*(sort|top_k|pad|scatter\w*|reverse|roll|diag\w*|arg\w+|gather_nd|logits)\()",
         _RAISED,
     ),
     "`bool(t)`, `if t:` of no elements: an error here, False in TensorFlow": Difference(
@@ -117,7 +117,7 @@ DIFFERENCES = {
     "A sum that overflows where an infinity of the other sign is: products are rounded before they "
     "are added here, after it in TensorFlow": Difference(
         r"(?s)(?=.*(matmul|einsum|tensordot|dot)\(|.* @ )(?=.*special=True)",
-        r"\(-?inf\) instead of .*\(nan\)|\(nan\) instead of .*\(-?inf\)",
+        r"\(-?(inf|0\.0)\) instead of .*\(nan\)|\(nan\) instead of .*\(-?inf\)",
     ),
     "`leaky_relu` of float64: its slope has 64 bits; 32 in TensorFlow": Difference(
         r"(?s)(?=.*leaky_relu\()(?=.*float64)", r"np\.float64\(-?\d.* instead of", near=1e-6
@@ -128,9 +128,9 @@ DIFFERENCES = {
             r"\d\) instead of|\] instead of",
         )
     ),
-    "Keras on TensorFlow refuses indices of int8, a string and `tf.Variable` in several functions; "
-    "they are taken here": Difference(
-        r"keras\.ops\.(\w+\((tf\.Variable|'float32')|take)",
+    "Keras on TensorFlow refuses indices of int8, a string and `tf.Variable` in several functions, "
+    "`tf.gather` indices of int8; they are taken here": Difference(
+        r"keras\.ops\.(\w+\((tf\.Variable|'float32')|take)|gather\(|keras\.ops\.\w+\(",
         r"attr 'Tindices' of u?int8|'ResourceVariable' object has no|" + _RAISED,
     ),
     "`slice` of a 0-d tensor takes `[]` for no positions; TensorFlow refuses": Difference(
@@ -146,9 +146,10 @@ DIFFERENCES = {
     "`inv` of a matrix with NaN is NaN; TensorFlow refuses": Difference(
         r"(?s)(?=.*linalg\.inv\()" + _NAN, r"Input is not invertible",
     ),
-    "`einsum` of int8 and derivatives of `digamma` in float16 are computed; TensorFlow has none": (
+    "`einsum` of int8, `rint` of 16-bit floats and derivatives of `digamma` in float16 are "
+    "computed; TensorFlow has none": (
         Difference(
-            r"(?s)einsum\(.*int8|digamma\(.*float16",
+            r"(?s)einsum\(.*int8|(?=.*(rint|digamma)\()(?=.*float16)",
             r"Could not find device for node|^line \d+: 'raised' instead of",
         )
     ),
@@ -168,9 +169,10 @@ DIFFERENCES = {
     "TensorFlow's are those of a sum of 1": Difference(
         r"softmax_cross_entropy_with_logits\(", r"float\d+\(\S*\d\) instead of np\.float",
     ),
-    "`softmax_cross_entropy_with_logits` wants labels of the shape of the logits; TensorFlow "
-    "broadcasts": Difference(
-        r"softmax_cross_entropy_with_logits\(", r"instead of \('raised'.* do not fit logits",
+    "`softmax_cross_entropy_with_logits` wants labels of the rank of the logits, and broadcasts "
+    "both; TensorFlow broadcasts labels only, of any rank": Difference(
+        r"softmax_cross_entropy_with_logits\(",
+        r"instead of \('raised'.* do not fit logits|Input to reshape is a tensor with",
     ),
     "`len(v)` of a variable is its first size; TensorFlow refuses": Difference(
         r"len\(", r"'ResourceVariable' has no len|^line \d+: 'raised' instead of",
@@ -192,6 +194,21 @@ DIFFERENCES = {
     "`gelu(approximate=True)` of numbers far below 0 and `elu` of numbers near 0 keep their "
     "digits; TensorFlow loses some": Difference(
         r"gelu\([^\n]*True|elu\(", r"float32\(-?\d.* instead of", near=1e-3
+    ),
+    "`if` in a `tf.function` may assign a name in one branch only, and a thread may call it first; "
+    "TensorFlow's AutoGraph refuses the one, and does not convert in the other": Difference(
+        r"(?s)@tf\.function.*\n +if ", r"Using a symbolic `tf\.Tensor`|" + _RAISED,
+    ),
+    "Second derivatives of `softsign` and through `recompute_grad`; TensorFlow has none": (
+        Difference(r"(softsign|recompute_grad)\(", _RAISED, by="second")
+    ),
+    "A second derivative in which 0 is multiplied by an infinity is NaN, or not, by the order of "
+    "the products": Difference(
+        r"special=True", r"\(-?inf\) instead of np\.float\d+\(nan\)|"
+        r"\(nan\) instead of np\.float\d+\(-?inf\)", by="second",
+    ),
+    "Second derivatives of norms are finite; TensorFlow's of a norm of a norm are NaN": Difference(
+        r"(norm|normalize)\(", _NAN_FOR_ZERO, by="second",
     ),
 }  # fmt: skip
 
