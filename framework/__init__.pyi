@@ -77,6 +77,7 @@ from framework.functions.movement import (
     squeeze as squeeze, stack as stack, tile as tile, transpose as transpose, unstack as unstack,
 )  # fmt: skip
 from framework.functions.parts import complex as complex
+from framework.functions.pooling import space_to_batch as space_to_batch
 from framework.functions.printing import print as print
 from framework.functions.python import (
     gradients as gradients, hessians as hessians, init_scope as init_scope,
@@ -95,6 +96,7 @@ from framework.functions.scattering import (
     tensor_scatter_nd_min as tensor_scatter_nd_min, tensor_scatter_nd_sub as tensor_scatter_nd_sub,
     tensor_scatter_nd_update as tensor_scatter_nd_update, unravel_index as unravel_index,
 )  # fmt: skip
+from framework.functions.strings import as_string as as_string
 from framework.initializers import Ones, RandomNormal, RandomUniform, Zeros
 from framework.kernels.report import show_config as show_config
 from framework.ops.slices import IndexedSlices as IndexedSlices
@@ -108,6 +110,7 @@ name_scope = NameScope
 ones_initializer = Ones
 random_normal_initializer = RandomNormal
 random_uniform_initializer = RandomUniform
+space_to_batch_nd = space_to_batch
 zeros_initializer = Zeros
 
 __version__: str

@@ -1,5 +1,6 @@
 from framework.functions.convolution import (
-    conv1d as conv1d, conv1d_transpose as conv1d_transpose, conv2d as conv2d,
+    atrous_conv2d as atrous_conv2d, conv1d as conv1d, conv1d_transpose as conv1d_transpose,
+    conv2d as conv2d,
     conv2d_transpose as conv2d_transpose, conv3d as conv3d, conv3d_transpose as conv3d_transpose,
     convolution as convolution, depthwise_conv2d as depthwise_conv2d,
     separable_conv2d as separable_conv2d,

@@ -78,6 +78,22 @@ def conv2d(
 
 
 @operation
+def atrous_conv2d(
+    value: TensorLike, filters: TensorLike, rate: Any, padding: Any, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Apply `conv2d` with stride 1 and the spacing `rate` between the filter's elements.
+
+    Args:
+        value: of shape (batch, height, width, channels).
+        filters: of shape (height, width, channels, out).
+        rate: an int.
+        padding: "SAME" or "VALID".
+    """
+    what = "atrous_conv2d"
+    return _over(2, value, filters, 1, padding, "NHWC", int(rate), what)
+
+
+@operation
 def conv3d(
     input: TensorLike, filters: TensorLike, strides: Any, padding: Any, data_format: Any = "NDHWC",
     dilations: Any = None, name: str | None = None,

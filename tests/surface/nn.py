@@ -45,6 +45,10 @@ BINARY = -LABELS * special.log_expit(LOGITS) - (1 - LABELS) * special.log_expit(
 WEIGHTED = -3 * LABELS * special.log_expit(LOGITS) - (1 - LABELS) * special.log_expit(-LOGITS)
 
 VALUES = {
+    "nn.atrous_conv2d": (
+        lambda f: f(image(X2), kernel(K2), 2, "VALID"),
+        valid(X2, np.kron(K2, [[1, 0], [0, 0]])[:-1, :-1]),
+    ),
     "nn.avg_pool": (lambda f: f(SQUARE, 2, 2, "VALID"), [[[[3.0]]]]),
     "nn.avg_pool1d": (lambda f: f(LINE, 2, 2, "VALID"), [[[2.0], [3.5]]]),
     "nn.avg_pool2d": (lambda f: f(SQUARE, [1, 2], 1, "VALID"), [[[[2.0]], [[4.0]]]]),
