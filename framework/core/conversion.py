@@ -150,6 +150,16 @@ def array_of(value, dtype=None, casts=False):
     return _array_of_python(value, wanted, casts)
 
 
+def initial_array(initializer, shape, dtype):
+    """Return the array of a variable that an initializer makes, copied unless it is new."""
+    value = initializer(shape, dtype=dtype)
+    if type(initializer).__module__.startswith("framework.") and type(value) is Tensor:
+        array = value.array
+        if array.flags.owndata and array.flags.writeable and array.dtype == dtype.np:
+            return array
+    return array_of(value, dtype, casts=True)
+
+
 def _array_of_python(value, wanted, casts):
     if isinstance(value, (list, tuple)):
         if holds_tensors(value):

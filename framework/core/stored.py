@@ -71,10 +71,11 @@ class budget:
 
     Args:
         size: in bytes.
+        has_values: whether the file has the value of every variable of a layer.
     """
 
-    def __init__(self, size):
-        self._left = size
+    def __init__(self, size, has_values=False):
+        self._left, self.has_values = size, has_values
 
     def __enter__(self):
         self._outer, thread.budget = thread.budget, self

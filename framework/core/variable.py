@@ -15,7 +15,7 @@ from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.buffers import exclusive
 from framework.core.cast import cast
 from framework.core.change_counters import changes
-from framework.core.conversion import array_of
+from framework.core.conversion import array_of, initial_array
 from framework.core.dtype_policy import mixed
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operand import Operand
@@ -433,8 +433,7 @@ class KerasVariable(CoreVariable):
             dtype = dtypes.as_dtype(dtype or dtypes.floatx())
             if thread.budget is not None:
                 thread.budget.take(shape, dtype.np.itemsize)
-            value = initializer(tuple(shape), dtype=dtype)
-            array = array_of(value, dtype, casts=True)
+            array = initial_array(initializer, tuple(shape), dtype)
         else:
             if dtype is None and not hasattr(initializer, "dtype"):
                 dtype = dtypes.floatx() if _holds_floats(initializer) else None

@@ -235,6 +235,9 @@ class Layer(
         trainable = trainable is None or trainable
         if initializer is None:
             initializer = "glorot_uniform" if dtype.is_floating else "zeros"
+        budget = thread.budget
+        if budget is not None and budget.has_values and _loads_all(self):
+            initializer = "zeros"  # a file has the value: drawing random numbers takes seconds
         with naming(self), making_variables():
             variable = KerasVariable(
                 initializers.get(initializer), shape=shape, dtype=dtype, trainable=trainable,
@@ -405,6 +408,11 @@ Layer._framework.default_build = Layer.build
 
 _BASE_CONFIGS = {Layer.get_config}
 """The `get_config` methods that do not cover arguments of a user-defined `__init__`."""
+
+
+def _loads_all(layer):
+    """Return whether loading the layer sets all its variables: no class of a user changed how."""
+    return type(layer).load_own_variables.__module__.startswith("framework.")
 
 
 def _shapes(value):

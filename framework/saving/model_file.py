@@ -159,7 +159,8 @@ def _load(archive, name, custom_objects, compiles, limits):
     if not compiles:
         config.pop("compile_config", None)
     with hdf5.Reader(archive.open(WEIGHTS), str(name), limits) as reader:
-        model = _made(config, custom_objects, reader.checked_bytes() + limits.extra_bytes, name)
+        size = reader.checked_bytes() + limits.extra_bytes
+        model = _made(config, custom_objects, size, name, has_values=True)
         read_variables(model, reader, assets=Assets(archive, limits))
     return model
 
@@ -179,10 +180,10 @@ def _load_legacy(file, name, custom_objects, compiles, limits):
     return model
 
 
-def _made(config, custom_objects, size, name):
+def _made(config, custom_objects, size, name, has_values=False):
     """Create the model that a config describes, with variables of at most `size` bytes in all."""
     try:
-        with CustomObjectScope(custom_objects), sharing(), budget(size):
+        with CustomObjectScope(custom_objects), sharing(), budget(size, has_values):
             model = deserialize(config)
     except LoadError as error:
         raise type(error)(f"{name}: {error}") from error

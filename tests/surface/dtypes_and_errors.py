@@ -91,6 +91,7 @@ VALUES = {
     "debugging.is_numeric_tensor": (
         lambda f: [f(tf.constant(1)), f(tf.constant(True))], [True, False]
     ),
+    "errors.DataLossError": raised("DataLossError", ValueError),
     "errors.InvalidArgumentError": raised("InvalidArgumentError", ValueError),
     "errors.NotFoundError": raised("NotFoundError", KeyError),
     "errors.OutOfRangeError": raised("OutOfRangeError", IndexError),

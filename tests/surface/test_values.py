@@ -52,7 +52,8 @@ OURS = {  # beyond TensorFlow's surface; tested where they are at home
     "autodiff.jvp", "autodiff.make_vjp", "autodiff.value_and_grad",
     "autodiff.value_and_gradients_function", "autodiff.vjp", "debugging.NumericsError",
     "debugging.check_gradients", "debugging.numerics", "debugging.trace", "dtypes.string",
-    "errors.INVALID_ARGUMENT", "errors.NOT_FOUND", "errors.OUT_OF_RANGE", "errors.OpError",
+    "errors.DATA_LOSS", "errors.INVALID_ARGUMENT", "errors.NOT_FOUND", "errors.OUT_OF_RANGE",
+    "errors.OpError", "Module.__setattr__",
     "GradientTape.explain", "GradientTape.memory", "GradientTape.plot", "GradientTape.to_dot",
     "GradientTape.recorded_ops", "GradientTape.op_on_rows",
 }  # fmt: skip
