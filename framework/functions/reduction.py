@@ -33,19 +33,30 @@ def _boolean(x, name):
     return x
 
 
-booleans = Rule(_boolean, "b", named=True)
+def _numeric(x, name):
+    x = tensor(x)
+    if x.dtype.is_bool:
+        raise DTypeError(
+            f"{name}: expected numbers, got bool. Cast first, as tf.cast(x, tf.float32), or call "
+            "reduce_any or reduce_all."
+        )
+    return x
 
-reduce_sum = tf.reduction(ops.reduce_sum, "the sum {over}")
+
+booleans = Rule(_boolean, "b", named=True)
+numbers = Rule(_numeric, "iufcOSV", named=True)
+
+reduce_sum = tf.reduction(ops.reduce_sum, "the sum {over}", numbers)
 reduce_mean = tf.reduction(
-    ops.reduce_mean, "the mean {over}; for integers its integer part, as in TensorFlow"
+    ops.reduce_mean, "the mean {over}; for integers its integer part, as in TensorFlow", numbers
 )
 reduce_max = tf.reduction(
-    ops.reduce_max, "the largest element {over}; ties share the gradient evenly"
+    ops.reduce_max, "the largest element {over}; ties share the gradient evenly", numbers
 )
 reduce_min = tf.reduction(
-    ops.reduce_min, "the smallest element {over}; ties share the gradient evenly"
+    ops.reduce_min, "the smallest element {over}; ties share the gradient evenly", numbers
 )
-reduce_prod = tf.reduction(ops.reduce_prod, "the product {over}")
+reduce_prod = tf.reduction(ops.reduce_prod, "the product {over}", numbers)
 reduce_any = tf.reduction(ops.reduce_any, "whether any element is true, {over}", booleans)
 reduce_all = tf.reduction(ops.reduce_all, "whether all elements are true, {over}", booleans)
 reduce_logsumexp = tf.reduction(
@@ -155,7 +166,7 @@ def cumsum(
     >>> tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True).numpy()
     (array([1, 3, 6], dtype=int32), array([0, 1, 3], dtype=int32))
     """
-    return _along(ops.cumsum, tensor(x), axis, exclusive, reverse, 0, "cumsum")
+    return _along(ops.cumsum, _numeric(x, "cumsum"), axis, exclusive, reverse, 0, "cumsum")
 
 
 def cumprod(
@@ -168,7 +179,7 @@ def cumprod(
     >>> tf.math.cumprod([2, 3, 4]).numpy(), tf.math.cumprod([2, 3, 4], exclusive=True).numpy()
     (array([ 2,  6, 24], dtype=int32), array([1, 2, 6], dtype=int32))
     """
-    return _along(ops.cumprod, tensor(x), axis, exclusive, reverse, 1, "cumprod")
+    return _along(ops.cumprod, _numeric(x, "cumprod"), axis, exclusive, reverse, 1, "cumprod")
 
 
 def cumulative_logsumexp(

@@ -113,3 +113,19 @@ def test_complex_numbers_count_by_their_size(axis):
     kept = length if axis is None else np.expand_dims(length, axis)
     np.testing.assert_allclose(units.numpy(), z / kept, rtol=1e-5)
     assert keras.ops.std(z, axis).numpy() == pytest.approx(np.std(z, axis), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod", "math.cumsum",
+     "math.cumprod"],
+)  # fmt: skip
+def test_booleans_are_refused(name):
+    """As in TensorFlow: their mean would be that of their sum, a boolean."""
+    function = tf
+    for part in name.split("."):
+        function = getattr(function, part)
+    with pytest.raises(TypeError, match="expected numbers, got bool"):
+        function([True, False, True])
+    with pytest.raises(TypeError, match="expected numbers, got bool"):
+        tf.function(function)(tf.constant([True, False, True]))
