@@ -232,7 +232,10 @@ class _Identity:
 
 
 def _rows(tape, target, sources, eye, at_once):
-    """Return each source's cotangents, a row per row of `eye`; None if unconnected."""
+    """Return for each source its cotangents, one for each row of the identity matrix `eye`.
+
+    They are None for a source on which the target does not depend.
+    """
     if target.dtype.np.kind not in "fcV":
         return [None] * len(sources)
     if target.serial is None:

@@ -191,7 +191,7 @@ def named(names, values):
 
 
 class ObjectTokens:
-    """Key tokens for objects; when an object is deleted, its token and its plans are dropped."""
+    """Tokens that stand for objects in keys of plans; a deleted object's plans are dropped."""
 
     def __init__(self, plan_cache):
         self._plan_cache, self._tokens = plan_cache, {}

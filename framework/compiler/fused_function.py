@@ -29,10 +29,10 @@ class FusedFunction:
         dtype: NumPy dtype of all arguments.
         ndim: the number of dimensions of the arrays while tracing.
 
-    `form` is the backend: `NumpyBlocks`, later perhaps `NumbaLoops`. It is None where the caller
-    must call the function itself: it takes sums over all elements (only loops can do that), is not
-    elementwise in its arrays, reads their sizes or a value in Python, or uses state. `possible` is
-    false where no backend can compute it.
+    `form` is the backend: `NumpyBlocks`, or `NumbaLoops` once these are compiled. It is None if
+    the caller must call the function directly: the function adds up all elements (only loops can),
+    is not elementwise, reads sizes or values in Python, or uses state. `possible` is false if no
+    backend can compute it.
     """
 
     def __init__(self, function, arrays, numbers, dtype, ndim=1):

@@ -214,7 +214,7 @@ def get(identifier):
     if isinstance(identifier, dict):
         kinds = {"DTypePolicy": DTypePolicy, "DTypePolicyMap": DTypePolicyMap}
         if identifier.get("class_name") not in kinds:
-            raise InvalidArgumentError(f"A dtype policy's config was expected, got {identifier}.")
+            raise InvalidArgumentError(f"expected the config of a dtype policy, got {identifier}.")
         return kinds[identifier["class_name"]](**identifier["config"])
     return DTypePolicy(identifier)
 

@@ -132,7 +132,9 @@ def decode_compressed(bytes: TensorLike, compression_type: Any = "", name: str |
         try:
             return {"GZIP": gzip.decompress, "ZLIB": zlib.decompress}.get(kind, lambda d: d)(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise DamagedFileError(f"decode_compressed: bytes: {error}.") from None
+            raise DamagedFileError(
+                f"decode_compressed: cannot decompress `bytes`: {error}."
+            ) from None
 
     return _each(decoded, bytes, "decode_compressed: bytes")
 

@@ -39,7 +39,9 @@ from framework.layers.tracking import LayerRecord, VariableOwner, add_owned
 class _BaseFields(Configurable, kw_only=True):
     """The keyword arguments of every layer."""
 
-    if TYPE_CHECKING:  # no field for type checkers: subclasses that declare it fix its position
+    # Type checkers see no field here: a subclass that declares it as a field has it at the place
+    # of that declaration among its constructor's arguments.
+    if TYPE_CHECKING:
         activity_regularizer: ClassVar[regularizers.Regularizer | None]
     else:
         activity_regularizer: regularizers.RegularizerField = None

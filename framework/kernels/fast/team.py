@@ -54,7 +54,7 @@ _PARTS = 0xFFFF
 # A thread waits in rounds: the first _BRIEF rounds keep the CPU, later rounds yield it to
 # other threads. After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
-_LONG = 1 << 20  # a number of elements for which `release_gil` always releases the GIL
+_LONG = 1 << 20  # so many elements that `release_gil` always releases the GIL
 _LOOK = 200  # number of jobs between two checks of the CPU that the leader runs on
 
 
