@@ -66,7 +66,7 @@ def loss_scaling(folder):
         scaled = keras.optimizers.LossScaleOptimizer(inner, 2.0**17, dynamic_growth_steps=3)
         return classifier(scaled), rows()
     finally:
-        keras.config.set_dtype_policy("float32")
+        keras.config.set_dtype_policy(None)  # floatx decides again
 
 
 @run

@@ -115,7 +115,6 @@ def test_optimizers_at_zero_gradients(name):
 def test_mixed_precision(policy):
     if policy == "mixed_bfloat16":
         pytest.importorskip("ml_dtypes")
-    before = keras.mixed_precision.global_policy()
     keras.mixed_precision.set_global_policy(policy)
     try:
         model = model_of(
@@ -124,4 +123,4 @@ def test_mixed_precision(policy):
         )  # fmt: skip
         assert_finite_after(model)
     finally:
-        keras.mixed_precision.set_global_policy(before)
+        keras.mixed_precision.set_global_policy(None)
