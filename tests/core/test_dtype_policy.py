@@ -49,5 +49,5 @@ def test_a_missing_name_raises():
         policy.get("mixed_float8")
     with pytest.raises(DTypeError, match=r"'float33'.*did you mean 'float32'"):
         policy.get("float33")
-    with pytest.raises(InvalidArgumentError, match="config was expected"):
+    with pytest.raises(InvalidArgumentError, match="expected the config of a dtype policy"):
         policy.get({"class_name": "Other"})
