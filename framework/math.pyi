@@ -43,6 +43,7 @@ from framework.functions.segments import (
 )  # fmt: skip
 from framework.functions.special import (
     bessel_i0 as bessel_i0, bessel_i0e as bessel_i0e, bessel_i1 as bessel_i1,
-    bessel_i1e as bessel_i1e, digamma as digamma, erfc as erfc, erfcinv as erfcinv,
-    erfinv as erfinv, lbeta as lbeta, lgamma as lgamma, ndtri as ndtri,
+    bessel_i1e as bessel_i1e, betainc as betainc, digamma as digamma, erfc as erfc,
+    erfcinv as erfcinv, erfinv as erfinv, igamma as igamma, igammac as igammac, lbeta as lbeta,
+    lgamma as lgamma, ndtri as ndtri, nextafter as nextafter, polygamma as polygamma, zeta as zeta,
 )  # fmt: skip

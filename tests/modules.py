@@ -76,7 +76,8 @@ TESTED_IN = {
     "functions/test_strings.py": """
         functions/bits functions/joining functions/ragged functions/sets functions/unicode""",
     "functions/test_special.py": """
-        functions/parts kernels/bessel kernels/gamma kernels/inverse_erf""",
+        functions/parts kernels/bessel kernels/gamma kernels/incomplete
+        kernels/inverse_erf""",
     "functions/test_windows.py": "functions/convolution functions/pooling",
     "functions/test_wrappers.py": "core/argument_types core/axes",
     "keras/test_ops.py": "keras/ops/* keras/functions/*",

@@ -60,6 +60,19 @@ def in_float64(function):
     return on_any
 
 
+def float64_arguments(function):
+    """Return `function` of several arrays, broadcast and computed in float64, as `in_float64`."""
+
+    @functools.wraps(function)
+    def on_any(*arrays, **attrs):
+        dtype = np.result_type(*map(np.asarray, arrays))
+        wide = np.broadcast_arrays(*(np.asarray(a, np.float64) for a in arrays))
+        with np.errstate(all="ignore"):
+            return np.asarray(function(*wide, **attrs)).astype(dtype, copy=False)
+
+    return on_any
+
+
 @in_float64
 def lgamma(x):
     """Return log|Γ(x)|; inf at 0 and the negative integers."""
@@ -164,3 +177,54 @@ def hurwitz_zeta(s, a):
         total += bernoulli / math.factorial(2 * j) * rising * b ** -(s + 2 * j - 1)
         rising *= (s + 2 * j - 1) * (s + 2 * j)
     return total
+
+
+@float64_arguments
+def zeta(x, q):
+    """Return Hurwitz's ζ(x, q), the sum of (q + k)**-x over k >= 0.
+
+    It is infinite at x = 1 and where q is 0 or a negative integer, NaN for x < 1, and for q < 0
+    where x is no integer.
+    """
+    total = np.full(x.shape, np.nan)
+    ordinary = (x > 1) & (q > 0)
+    total[ordinary] = _zeta_of_reals(x[ordinary], q[ordinary])
+    below = (x > 1) & (q < 0) & (x == np.floor(x)) & (q != np.floor(q)) & np.isfinite(x)
+    for s in np.unique(x[below]):
+        where = below & (x == s)
+        total[where] = _zeta_below(int(s), q[where])
+    return np.where((x == 1) | ((x > 1) & (q <= 0) & (q == np.floor(q))), np.inf, total)
+
+
+def _zeta_of_reals(s, a):
+    """Return the sum of twelve terms and the Euler-Maclaurin series of the others."""
+    total = np.zeros_like(a)
+    for k in range(12):
+        total += (a + k) ** -s
+    b = a + 12
+    total += b ** (1 - s) / (s - 1) + 0.5 * b**-s
+    rising = b**-s * s / b  # the product s (s + 1) ... (s + 2j - 2), times b**-(s + 2j - 1)
+    for j, bernoulli in enumerate(_BERNOULLI, 1):
+        total += bernoulli / math.factorial(2 * j) * rising
+        rising = rising * ((s + 2 * j - 1) / b) * ((s + 2 * j) / b)
+    return total
+
+
+def _zeta_below(s, q):
+    if s <= 150:
+        return (-1.0) ** s / math.factorial(s - 1) * polygamma(q, n=s - 1)
+    near = np.rint(-q)  # only the terms next to 0 count
+    return sum((q + near + k) ** -float(s) for k in (-1, 0, 1) if not np.any(near + k < 0))
+
+
+@float64_arguments
+def polygamma_of(a, x):
+    """Return the a-th derivative of ψ(x); NaN where a is no integer >= 0."""
+    order = np.where((a >= 0) & (a == np.floor(a)) & np.isfinite(a), a, 1.0)
+    size = np.exp(lgamma(order + 1))
+    small = order <= 170
+    factorials = np.array([float(math.factorial(k)) for k in range(171)])
+    size = np.where(small, factorials[np.where(small, order, 0).astype(np.int64)], size)
+    sign = np.where(order % 2 == 0, -1.0, 1.0)
+    y = np.where(a == 0, digamma(x), sign * size * zeta(order + 1, x))
+    return np.where(order == a, y, np.nan)

@@ -39,7 +39,8 @@ ldexp = binary(
     "ldexp", no_warnings(lambda a, b: np.ldexp(a, b).astype(a.dtype, copy=False)),
     lambda g, b: ldexp(g, b), no_derivative,
 )  # fmt: skip
-nextafter = binary("nextafter", no_warnings(np.nextafter), no_derivative, no_derivative)
+# As in TensorFlow the slope by a is 1, by b 0.
+nextafter = binary("nextafter", no_warnings(np.nextafter), lambda g: g, lambda g: g * 0)
 signbit = unary("signbit", np.signbit, no_derivative)
 
 # ---- integers ------------------------------------------------------------------------------------

@@ -153,6 +153,85 @@ def test_integers_are_refused():
             getattr(M, name)([1, 2])
 
 
+# ---- functions of several arguments --------------------------------------------------------------
+
+RNG = np.random.default_rng(3)
+SHAPES = np.concatenate([RNG.uniform(0.01, 20, 400), 10 ** RNG.uniform(-8, 5, 600)])
+NEAR = np.maximum(SHAPES * (1 + RNG.normal(size=1000) / np.sqrt(SHAPES + 1)), 0.01)
+ORDERS = RNG.uniform(1.01, 30, 1000)
+PLACES = 10 ** RNG.uniform(-3, 6, 1000)
+PARTS = np.clip(SHAPES / (SHAPES + SHAPES[::-1]) * RNG.uniform(0.5, 1.2, 1000), 0.01, 0.99)
+
+SEVERAL = {  # name: (reference, arguments)
+    "igamma": (special.gammainc, (SHAPES, NEAR)),
+    "igammac": (special.gammaincc, (SHAPES, NEAR)),
+    "betainc": (special.betainc, (SHAPES, SHAPES[::-1], PARTS)),
+    "zeta": (special.zeta, (ORDERS, PLACES)),
+    "polygamma": (special.polygamma, (np.tile(np.arange(10.0), 100), PLACES)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_functions_of_several_arguments(name):
+    reference, xs = SEVERAL[name]
+    expected = reference(xs[0].astype(int) if name == "polygamma" else xs[0], *xs[1:])
+    found = getattr(M, name)(*xs)
+    assert found.dtype == "float64"
+    ordinary = np.isfinite(expected) & ((np.abs(expected) > 1e-290) | (expected == 0))
+    np.testing.assert_allclose(found.numpy()[ordinary], expected[ordinary], rtol=2e-10, atol=1e-300)
+    narrow = getattr(M, name)(*(x.astype(np.float32) for x in xs))
+    assert narrow.dtype == "float32"
+
+
+BEYOND = {  # computed with 25 digits; SciPy loses up to 13 of them
+    "igamma": [((4497509.119208132, 4482247.1641780045), 2.91188096717321383e-13)],
+    "igammac": [((1.339574748703507e-08, 1.1204327114701282), 2.41024947151272380e-09)],
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_large_and_tiny_parameters(name):
+    for xs, expected in BEYOND[name]:
+        found = getattr(M, name)(*(np.float64(x) for x in xs))
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-9)
+
+
+EDGES = {  # TensorFlow's values
+    "igamma": [(0, 1, NAN), (1, 0, 0), (1, INF, 1), (-1, 1, NAN), (1, -1, NAN), (NAN, 1, NAN)],
+    "igammac": [(0, 1, NAN), (1, 0, 1), (1, INF, 0), (-1, 1, NAN), (1, -1, NAN), (INF, 1, 1)],
+    "betainc": [(0, 1, 0.5, NAN), (1, 0, 0.5, NAN), (1, 1, -0.1, NAN), (1, 1, 0, 0), (1, 1, 1, 1)],
+    "zeta": [(2, -0.5, 8.934802), (3, -1.5, 0.11810221), (2, -2, INF), (0.5, 1, NAN), (1, 1, INF),
+             (2.5, -1.5, NAN), (200, 2, 0), (2, 0, INF)],
+    "polygamma": [(0, 1.3, -0.16919065), (2, -0.5, -0.82879674), (1.5, 1, NAN), (1, -1, INF)],
+    "nextafter": [(1, 2, 1 + 2**-23), (1, 1, 1), (0, 1, 2.0**-149), (NAN, 1, NAN)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_edges_of_several_arguments(name):  # TensorFlow computes them in float32
+    *xs, expected = np.array(EDGES[name], np.float32).T
+    np.testing.assert_allclose(getattr(M, name)(*xs).numpy(), expected, rtol=3e-6)
+
+
+def test_slopes_of_several_arguments():
+    by_a, by_x = slope(M.igamma, [2.0, 0.5], [1.0, 2.0])  # TensorFlow's numbers
+    np.testing.assert_allclose(by_a, [-0.27619605, -0.13561934], rtol=1e-6)
+    np.testing.assert_allclose(by_x, [0.36787944, 0.05399097], rtol=1e-6)
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = M.nextafter(x, [2.0, 0.0])
+    np.testing.assert_array_equal(tape.gradient(y, x).numpy(), [1, 1])
+
+
+def test_a_derivative_by_a_large_parameter():
+    a, x = np.array([3e5, 1e7]), np.array([2.995e5, 1.0002e7])
+    step = a * 1e-7
+    found = slope(M.igamma, a, x)[0]
+    expected = (M.igamma(a + step, x) - M.igamma(a - step, x)).numpy() / (2 * step)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 # ---- complex numbers -----------------------------------------------------------------------------
 
 Z = np.array([3 + 4j, -1 + 0j, 1j, -2 - 1j], np.complex64)

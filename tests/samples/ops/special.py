@@ -1,7 +1,9 @@
 """Samples and references of special functions and of the parts of complex numbers."""
 
+import math
+
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 from tests.samples.ops.arguments import Sample, call, real
 
@@ -13,6 +15,39 @@ def _plain(low, high, **attrs):
 def _wide(low, high):
     """A second sample that reaches every branch of a kernel; float16 would overflow."""
     return Sample((real(4, 60, low=low, high=high),), other_floats="float32")
+
+
+def _shares(rows, columns, other_floats="float32 float16"):
+    """Two positive parameters and numbers between 0 and 1."""
+    a, b = (real(rows, columns, low=0.6, high=6) for _ in range(2))
+    return Sample((a, b, real(rows, columns, low=0.1, high=0.9)), other_floats=other_floats)
+
+
+def _derivative(function, n):
+    """The n-th derivative by the first argument, by the trapezoidal rule on a circle around it.
+
+    `function` is real on the axis and takes complex numbers: Cauchy's integral.
+    """
+
+    def by_first(a, x):
+        turns = np.exp(2j * np.pi * np.arange(64) / 64)
+        values = [function(a + 0.4 * t, x) * t**-n for t in turns]
+        return (sum(values) / 64).real * math.factorial(n) / 0.4**n
+
+    return by_first
+
+
+def _complex_density(a, x):
+    return np.exp((a - 1) * np.log(x) - x - special.loggamma(a))
+
+
+def _complex_lower(a, x):
+    """P(a, x) for complex a: the series of DLMF 8.7.3."""
+    term = total = 1 / a
+    for k in range(1, 200):
+        term = term * x / (a + k)
+        total = total + term
+    return np.exp(a * np.log(x) - x - special.loggamma(a)) * total
 
 
 SAMPLES = {
@@ -32,6 +67,30 @@ SAMPLES = {
         *(Sample((-real(5, 6, low=0.3, high=0.7) - np.arange(5)[:, None],), {"n": n},
                  other_floats="") for n in (1, 2, 3)),
     ],
+    "igamma": [
+        *(Sample((real(2, 3, low=0.5, high=4), real(2, 3, low=0.3, high=5)), {"n": n})
+          for n in (0, 1, 2)),
+        Sample((real(5, 60, low=0.1, high=30), real(5, 60, low=0.05, high=40)), {"n": 0},
+               other_floats=""),
+    ],
+    "igammac": [
+        Sample((real(2, 3, low=0.5, high=4), real(2, 3, low=0.3, high=5))),
+        Sample((real(5, 60, low=0.1, high=30), real(5, 60, low=0.05, high=40)), other_floats=""),
+    ],
+    "gamma_density": [
+        Sample((real(2, 3, low=0.5, high=4), real(2, 3, low=0.3, high=5)), {"n": n})
+        for n in (0, 1, 2)
+    ],
+    "betainc": [_shares(2, 3), _shares(5, 40, "")],
+    "beta_density": [_shares(2, 3, "float32"), _shares(3, 20, "")],
+    "zeta": [
+        Sample((real(2, 3, low=2, high=5), real(2, 3, low=0.5, high=4)), other_floats="float32"),
+        Sample((real(5, 20, low=1.2, high=15), real(5, 20, low=0.6, high=30)), other_floats=""),
+    ],
+    "polygamma_of": [
+        Sample((np.array([[0.0, 1, 2], [3, 4, 1]]), real(2, 3, low=0.8, high=4)),
+               other_floats="float32"),
+    ],
     "bessel_i0": [_plain(-3, 3), _wide(-30, 30)],
     "bessel_i1": [_plain(-3, 3), _wide(-30, 30)],
     "bessel_i0e": [_plain(-3, 3), _wide(-40, 40)],
@@ -45,6 +104,15 @@ SAMPLES = {
 
 REFERENCES = {
     "angle": lambda x: np.where(x < 0, np.pi, 0),
+    "beta_density": lambda a, b, x: stats.beta.pdf(x, a, b),
+    "betainc": special.betainc,
+    "gamma_density": lambda a, x, n: _derivative(_complex_density, n)(a, x),
+    "igamma": lambda a, x, n: (
+        special.gammainc(a, x) if n == 0 else _derivative(_complex_lower, n)(a, x)
+    ),
+    "igammac": special.gammaincc,
+    "polygamma_of": lambda a, x: special.polygamma(a.astype(int), x),
+    "zeta": special.zeta,
     "bessel_i0": special.i0,
     "bessel_i0e": special.i0e,
     "bessel_i1": special.i1,
