@@ -2,7 +2,7 @@
 
 Answers with the median and mean time of a step, and with the outputs of the first steps, from which
 train_step.py sees whether all libraries did the same arithmetic. With `turns` it stays: it answers
-once when it is warm, then each line that it reads, a number of seconds, with the median step in
+once when it is warm, then to each line that it reads, a number of seconds, with the median step in
 these. With `cpu` a step's time is the process's CPU time.
 """
 
@@ -57,9 +57,9 @@ def plain(output: object) -> np.ndarray:
     return np.asarray(output.detach() if hasattr(output, "detach") else output)
 
 
-def take_turns(run) -> None:
-    """Answer until nobody asks any more."""
-    measure.answer({})
+def take_turns(run, about) -> None:
+    """Answer with `about` first, then with medians until nobody asks any more."""
+    measure.answer(about)
     for line in sys.stdin:
         run.timed(0, 1)  # what others have left in the caches is not its own
         measure.answer({"median": statistics.median(run.timed(float(line), turns.FEWEST))})
@@ -79,7 +79,7 @@ def main() -> None:
     outputs = run.first(found.compared)
     run.timed(WARM_UP * seconds, 2)
     if "turns" in sys.argv[4:]:
-        take_turns(run)
+        take_turns(run, {"version": library.version, "outputs": outputs})
         return
     times = run.timed(seconds, FEWEST)
     measure.answer(

@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import measure
 
@@ -28,7 +28,7 @@ class Player(NamedTuple):
     clock: tuple[str, ...] = ()
 
 
-class _Process:
+class Process:
     """A player at work: it answers each line that it is sent."""
 
     def __init__(self, player: Player, workload: str, seconds: float) -> None:
@@ -39,16 +39,16 @@ class _Process:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
-    def wait(self) -> None:
-        """Until it is warm."""
-        self._answer()
+    def wait(self) -> dict[str, Any]:
+        """Until it is warm; returns its version and the outputs of its first steps."""
+        return self._answer()
 
     def median(self, seconds: float) -> float:
         """The median of its steps in so many seconds."""
         print(seconds, file=self._process.stdin, flush=True)
         return self._answer()["median"]
 
-    def _answer(self) -> dict[str, float]:
+    def _answer(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.startswith("{"):  # libraries may say something too
@@ -72,15 +72,20 @@ def take(
     with contextlib.ExitStack() as opened:
         processes = {}
         for name, player in players.items():  # one after the other: they warm up alone
-            processes[name] = _Process(player, workload, seconds)
+            processes[name] = Process(player, workload, seconds)
             opened.callback(processes[name].close)
             processes[name].wait()
-        for turn in range(turns):
-            names = list(processes)
-            for name in names if turn % 2 else reversed(names):
-                time.sleep(PAUSE)
-                found[name].append(processes[name].median(seconds))
+        play(processes, turns, seconds, found)
     return found
+
+
+def play(processes: Mapping[str, Process], turns: int, seconds: float, found) -> None:
+    """Let warm processes take turns, and append each one's medians to found[name]."""
+    for turn in range(turns):
+        names = list(processes)
+        for name in names if turn % 2 else reversed(names):
+            time.sleep(PAUSE)
+            found[name].append(processes[name].median(seconds))
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:

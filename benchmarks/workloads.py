@@ -203,10 +203,14 @@ def scaled(width: int, batch: int) -> Workload:
 
 
 def named(name: str) -> Workload:
-    """A workload of the table, or `scaled-WIDTH-BATCH`."""
+    """A workload of the table, `scaled-WIDTH-BATCH`, or one of networks.py."""
     if name.startswith("scaled-"):
         width, batch = map(int, name.split("-")[1:])
         return scaled(width, batch)
+    if name not in WORKLOADS:
+        import networks  # which imports this file
+
+        return networks.workload(name)
     return WORKLOADS[name]
 
 

@@ -2,11 +2,14 @@
 
 from types import ModuleType
 
+from networks import NETWORKS, SIZE
 from workloads import ADAM, Problem
 
 
 def build(keras: ModuleType, name: str, problem: Problem):
     """The model of a workload with the problem's weights."""
+    if name in NETWORKS:
+        return application(keras, name, problem)
     model = MODELS.get(name, mlp)(keras, problem)
     model.set_weights(list(problem.weights.values()))
     return model
@@ -24,6 +27,25 @@ def compiled(keras: ModuleType, name: str, problem: Problem):
     """The model, ready for fit."""
     model = build(keras, name, problem)
     model.compile(optimizer=adam(keras), loss=loss(keras))
+    return model
+
+
+def application(keras, name, problem):
+    """A network of keras.applications, without dropout: random numbers differ between libraries."""
+    model = getattr(keras.applications, NETWORKS[name].keras)(
+        weights=None, input_shape=(SIZE, SIZE, 3), classifier_activation=None
+    )
+    for layer in model.layers:
+        if isinstance(layer, keras.layers.Dropout):
+            layer.rate = 0.0
+    ours = {}
+    for key, value in problem.weights.items():
+        ours.setdefault(key.split("/")[0], []).append(value)
+    for weight in model.weights:  # within a layer they have the same order
+        values = ours.get(weight.path.split("/")[-2])
+        if values:  # none for the Normalization layer of EfficientNet
+            weight.assign(values.pop(0))
+    assert not any(ours.values())
     return model
 
 

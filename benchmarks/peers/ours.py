@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from networks import NETWORKS, of_prediction
 from workloads import Problem
 
 import framework as tf
@@ -23,7 +24,11 @@ def library(mode: str) -> Library:
 
 def explicit(name: str, problem: Problem) -> Step:
     """`model.training_step`; where there is no such loss of a model, the tape under @function."""
-    if name not in CLASSIFIERS and not name.startswith("scaled"):
+    network = of_prediction(name)
+    if network:
+        model = models.build(tf.keras, network, problem)
+        return lambda x, labels: (model.predict(x, verbose=0).max(1),)
+    if name not in (*CLASSIFIERS, *NETWORKS) and not name.startswith("scaled"):
         return tape.step(tf, tf.function, name, problem)
     model = models.build(tf.keras, name, problem)
     step = model.training_step(loss=models.loss(tf.keras), optimizer=models.adam(tf.keras))

@@ -6,6 +6,7 @@
 from collections.abc import Callable
 from types import ModuleType
 
+from networks import of_prediction
 from workloads import Problem
 
 from peers import Step, models
@@ -91,4 +92,9 @@ def step(tf: ModuleType, function: Wrapper, name: str, problem: Problem) -> Step
     """The step of a workload, for one library."""
     if name in MAKERS:
         return MAKERS[name](tf, function, problem)
+    network = of_prediction(name)
+    if network:
+        model = models.build(tf.keras, network, problem)
+        scores_of = function(lambda x: model(x, training=False))
+        return lambda x, labels: (scores_of(x).numpy().max(1),)
     return classifier(tf, function, name, problem)

@@ -4,11 +4,12 @@ from functools import partial
 
 import numpy as np
 import torch
+from networks import NETWORKS, of_prediction
 from torch import nn
 from torch.nn import functional
 from workloads import ADAM, Problem
 
-from peers import Library, Step
+from peers import Library, Step, torch_networks
 
 
 def library(mode: str) -> Library:
@@ -27,7 +28,14 @@ def step(name: str, problem: Problem, mode: str) -> Step:
     """The step of a workload."""
     if name in MAKERS:
         return MAKERS[name](problem, mode)
-    return classifier(MODELS.get(name, mlp)(problem.weights), problem, mode)
+    network = of_prediction(name)
+    if network:
+        return prediction(torch_networks.network(network, problem.weights), mode)
+    if name in NETWORKS:
+        return classifier(torch_networks.network(name, problem.weights), mode)
+    model = MODELS.get(name, mlp)(problem.weights)
+    load(model, problem.weights)
+    return classifier(model, mode)
 
 
 def tensor(array: np.ndarray, tuned: bool) -> torch.Tensor:
@@ -116,8 +124,7 @@ MAKERS = {"linreg": linreg, "ops": ops, "pinn": pinn}
 # ---- classifiers ---------------------------------------------------------------------------------
 
 
-def classifier(model: nn.Module, problem: Problem, mode: str) -> Step:
-    load(model, problem.weights)
+def classifier(model: nn.Module, mode: str) -> Step:
     if mode in ("tuned", "compile"):
         model = model.to(memory_format=torch.channels_last)
     cross_entropy = nn.CrossEntropyLoss()
@@ -130,6 +137,20 @@ def classifier(model: nn.Module, problem: Problem, mode: str) -> Step:
         loss.backward()
         optimizer.step()
         return (loss,)
+
+    return step
+
+
+def prediction(model: nn.Module, mode: str) -> Step:
+    """The scores of a batch, as predict gives them; returns the largest of each image."""
+    model.eval()
+    if mode in ("tuned", "compile"):
+        model = model.to(memory_format=torch.channels_last)
+    scores_of = maybe_compiled(model, mode)
+
+    @torch.inference_mode()
+    def step(x, labels):
+        return (scores_of(x).numpy().max(1),)
 
     return step
 
