@@ -91,6 +91,7 @@ TESTED_IN = {
         kernels/conv_pool kernels/windows kernels/fast/conv kernels/fast/im2col kernels/fast/layout
         kernels/fast/transforms kernels/fast/winograd kernels/fast/winograd_back""",
     "kernels/test_conv_numpy.py": "kernels/im2col kernels/share kernels/toom_cook kernels/winograd",
+    "kernels/test_depthwise.py": "kernels/fast/depthwise kernels/fast/strips",
     "kernels/test_matmul.py": "kernels/fast/matmul kernels/fast/atomic kernels/fast/team",
     "kernels/test_norm.py": "kernels/fast/norm",
     "kernels/test_pool.py": "kernels/fast/pool",

@@ -1,9 +1,10 @@
 """Convolution and its gradients, by the algorithm that is fastest for the arrays.
 
 See `im2col` for what the functions compute. im2col in NumPy handles every case. The others take
-float32 without groups: im2col in Numba (`fast/im2col.py`); the direct algorithm (`fast/conv.py`),
+float32. Without groups: im2col in Numba (`fast/im2col.py`); the direct algorithm (`fast/conv.py`),
 for windows without strides over long lines; and Winograd's (`winograd` in NumPy, `fast/winograd.py`
-in Numba), for 3 × 3 windows without strides over many channels.
+in Numba), for 3 × 3 windows without strides over many channels. With one channel per group:
+`depthwise`.
 """
 
 import math
@@ -11,7 +12,7 @@ import math
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError, suggest
-from framework.kernels import choose, im2col, tier, windows, winograd
+from framework.kernels import choose, depthwise, im2col, tier, windows, winograd
 from framework.kernels.contiguous import contiguous
 from framework.kernels.sums import added
 
@@ -73,7 +74,21 @@ def _conv(x, w, window, groups, bias=None, relu=False, out=None):
             y = call.conv(x, w, padding, places, bias, relu, out)
             if y is not None:
                 return y.reshape(len(x), *places, w.shape[-1])
+    elif groups == x.shape[-1]:
+        y = _depthwise(x, w, window, groups, bias, relu, out)
+        if y is not None:
+            return y
     return im2col.conv(x, w, **window, groups=groups, bias=bias, relu=relu, out=out)
+
+
+def _depthwise(x, w, window, groups, bias, relu, out):
+    """Return the depthwise convolution by Numba's kernels; None if they do not suit it."""
+    size, given = w.shape[:-2], {"strides": window["strides"], "dilations": window["dilations"]}
+    places = windows.output_sizes(x.shape[1:-1], size, padding=window["padding"], **given)
+    fast = depthwise.library(x, w, size, places, groups, window, w.shape[-1])
+    if fast is None or (bias is not None and bias.dtype != np.float32):
+        return None
+    return depthwise.conv(fast, x, w, window, places, bias, relu, out)
 
 
 def conv_input(g, w, *, sizes, strides, padding, dilations, groups, out=None):
@@ -108,6 +123,10 @@ def _back(g, gate, x, w, sizes, size, window, groups, needed, out=None):
         padding = windows.amounts(window["padding"], sizes, call.given, *call.moves)
         given = x if to_w else None, w if to_x else None
         by_x, by_w, by_b = call.back(g, gate, *given, padding, sizes, to_b, out)
+    elif groups == (groups * channels if x is None else channels):
+        g, gate, by_x, by_w = _depthwise_back(
+            g, gate, x if to_w else None, w if to_x else None, sizes, size, window, groups, out
+        )
     window |= {"groups": groups, "gate": gate}
     if to_x and by_x is None:
         by_x = im2col.conv_input(g, w, sizes=sizes, **window, out=out)
@@ -117,6 +136,22 @@ def _back(g, gate, x, w, sizes, size, window, groups, needed, out=None):
         d = g if gate is None else choose.masked(g, gate > 0)
         by_b = added(d, tuple(range(g.ndim - 1)))
     return by_x if by_x is None else windows.into(by_x, out), by_w, by_b
+
+
+def _depthwise_back(g, gate, x, w, sizes, size, window, groups, out):
+    """Return g and its gate, and the gradients with respect to x (if w is given) and to w (if x is
+    given) of a depthwise convolution by Numba's kernels; None if they do not suit it."""
+    fast = depthwise.library(
+        g, w if x is None else x, size, g.shape[1:-1], groups, window, g.shape[-1]
+    )
+    by_x = by_w = None
+    if fast is not None:
+        g, gate = g if gate is None else choose.masked(g, gate > 0), None
+        if w is not None:
+            by_x = depthwise.conv_input(fast, g, w, sizes, groups, window, out)
+        if x is not None:
+            by_w = depthwise.conv_kernel(fast, x, g, size, window)
+    return g, gate, by_x, by_w
 
 
 def _moves(window):
