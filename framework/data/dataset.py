@@ -30,13 +30,14 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     """A sequence of elements that can be iterated repeatedly.
 
     An element is a tensor, or a tuple or dict of elements. Functions passed to `map`, `filter`,
-    `flat_map` and `take_while` run eagerly, once per element; a tuple's components are separate
-    arguments. With `num_parallel_calls` they run on threads, and elements keep their order unless
-    `deterministic=False`. `iter(dataset)` is an `Iterator`, whose position can be saved.
+    `flat_map` and `take_while` run as if eagerly, once per element; a tuple's components are
+    separate arguments. With `num_parallel_calls` they run on threads, and elements keep their order
+    unless `deterministic=False`. `iter(dataset)` is an `Iterator`, whose position can be saved.
 
     Arrays in memory have a fast path: between `from_tensor_slices` and `batch`, the methods
     `shuffle`, `take`, `skip`, `shard`, `zip`, `enumerate`, `cache`, `prefetch` and `repeat` only
-    change an array of row numbers, and a batch is one slice or one `np.take` of each array.
+    change an array of row numbers, and a batch is one slice or one `np.take` of each array. A
+    mapped function of elementwise ops and movements is called once for the rows of a batch.
 
     >>> data = Dataset.from_tensor_slices([1, 2, 3, 4, 5]).map(lambda x: x * 10).batch(2)
     >>> [batch.tolist() for batch in data]

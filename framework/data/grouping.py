@@ -9,7 +9,7 @@ from framework.core import nest
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.data.parallel import Parallel
-from framework.data.row_gathering import Rows, batches
+from framework.data.row_gathering import Rows, batched
 from framework.data.stage import (
     END,
     UNKNOWN,
@@ -46,13 +46,13 @@ class Batch(Stage):
         passes = self.parent.passes()
         if passes is None:
             return self._stacked(self.parent.iterate())
-        return batches(passes, self.size, self.drop_remainder)
+        return batched(passes, self.size, self.drop_remainder)
 
     def after(self, count):
         passes = self.parent.passes()
         if passes is None:
             return self._stacked(self.parent.after(count * self.size))
-        return batches(_rest(passes, count * self.size), self.size, self.drop_remainder)
+        return batched(_rest(passes, count * self.size), self.size, self.drop_remainder)
 
     def _stacked(self, source):
         def group():

@@ -6,7 +6,7 @@ from itertools import chain, count, islice
 from framework.core import nest
 from framework.core.random import drawing_at, place_key
 from framework.data.prefetch import Ahead
-from framework.data.row_gathering import Rows, shuffled, shuffled_order
+from framework.data.row_gathering import Rows, computed, shuffled, shuffled_order
 from framework.data.stage import INFINITE, UNKNOWN, IndexStage, Stage, common_spec
 from framework.data.structure import packer
 
@@ -102,10 +102,12 @@ class Cache(IndexStage):
     """The elements, kept in memory after the first complete iteration."""
 
     kept = None
+    mapped = False  # what it keeps has passed through the functions
 
     def rows(self):
         if self.kept is None:
-            self.kept = self.parent.rows()
+            rows = self.parent.rows()
+            self.kept = computed(rows) if rows.maps else rows
         return self.kept
 
     def elements(self):
@@ -154,7 +156,10 @@ class Zip(Stage):
     def __init__(self, structure):
         super().__init__(*nest.flatten(structure))
         self.pack = packer(structure)
-        self.indexed = all(parent.indexed for parent in self.parents)
+
+    @property
+    def indexed(self):
+        return all(p.indexed for p in self.parents) and not any(p.mapped for p in self.parents)
 
     def length(self):
         lengths = [parent.length() for parent in self.parents]

@@ -1,11 +1,11 @@
 """Rows: arrays of equal length with the row order of one iteration, and their batches.
 
 This is the fast path of datasets and of `fit` for arrays in memory: `take`, `skip`, `shard` and
-`shuffle` only change an order of row numbers, and `batches` takes one slice or one `np.take` of
-each array per batch.
+`shuffle` only change an order of row numbers, `batches` takes one slice or one `np.take` of each
+array per batch, and a function that can be is called once for the rows of a batch.
 """
 
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -21,12 +21,14 @@ class Rows:
     """Arrays, an order of rows for each (a range or an array of row numbers), and a structure.
 
     The orders have equal lengths. Each array has its own order, because zipped datasets may differ.
+    `maps` are functions that the elements of rows pass through (`row_functions.py`); each has an
+    order, too, behind those of the arrays: the numbers of its elements, for errors.
     """
 
-    __slots__ = ("arrays", "orders", "structure")
+    __slots__ = ("arrays", "maps", "orders", "structure")
 
-    def __init__(self, structure, arrays, orders):
-        self.structure, self.arrays, self.orders = structure, arrays, orders
+    def __init__(self, structure, arrays, orders, maps=()):
+        self.structure, self.arrays, self.orders, self.maps = structure, arrays, orders, maps
 
     @classmethod
     def of(cls, structure, names):
@@ -61,20 +63,30 @@ class Rows:
     def select(self, pick):
         """Return the rows at the positions `pick`, a slice or an array of positions."""
         picked = {id(order): _select(order, pick) for order in self.orders}
-        return Rows(self.structure, self.arrays, [picked[id(order)] for order in self.orders])
+        orders = [picked[id(order)] for order in self.orders]
+        return Rows(self.structure, self.arrays, orders, self.maps)
+
+    def through(self, function, start=0):
+        """Return the rows whose elements pass through a RowFunction; the first has number start."""
+        first = self.orders[0]
+        same = isinstance(first, range) and first == range(start, start + len(first))
+        numbers = first if same else range(start, start + len(first))
+        return Rows(self.structure, self.arrays, [*self.orders, numbers], (*self.maps, function))
 
     def __add__(self, other):
         """Return these rows, then those of another iteration over the same arrays."""
         orders = [np.concatenate([_numbers(a), _numbers(b)])
                   for a, b in zip(self.orders, other.orders)]  # fmt: skip
-        return Rows(self.structure, self.arrays, orders)
+        return Rows(self.structure, self.arrays, orders, self.maps)
 
     def __iter__(self):
-        """Yield one element per row."""
-        pack = packer(self.structure)
+        """Return an iterator over one element per row, which goes on after an error."""
+        pack, arrays, maps = packer(self.structure), self.arrays, self.maps
         orders = [o if isinstance(o, range) else o.tolist() for o in self.orders]
-        for numbers in zip(*orders):
-            yield pack([Tensor(a[i, ...]) for a, i in zip(self.arrays, numbers)])
+        elements = (pack([Tensor(a[i, ...]) for a, i in zip(arrays, row)]) for row in zip(*orders))
+        for function, numbers in zip(maps, orders[len(arrays) :]):
+            elements = map(function.call, elements, numbers)
+        return elements
 
 
 def _select(order, pick):
@@ -92,7 +104,18 @@ def _numbers(order):
 # ---- batches -------------------------------------------------------------------------------------
 
 
+_BLOCK_ROWS = 256  # that pass through functions together when all are computed
 _BLOCK = 1 << 16  # the most bytes of several batches that one `np.take` takes together
+
+
+def batched(passes, size, drop_remainder=False):
+    """Return an iterator over batches of `size` rows from consecutive iterations."""
+    passes = iter(passes)
+    first = next(passes, None)
+    if first is None:
+        return iter(())
+    make = MappedBatches if first.maps else batches
+    return make(chain([first], passes), size, drop_remainder)
 
 
 def batches(passes, size, drop_remainder=False):
@@ -113,6 +136,71 @@ def batches(passes, size, drop_remainder=False):
         rest = rows.select(slice(whole, None)) if whole < len(rows) else None
     if rest is not None and not drop_remainder:
         yield pack([Tensor(g(o)) for g, o in zip(gathers, rest.orders)])
+
+
+class MappedBatches:
+    """Iterator over batches of rows whose elements pass through functions.
+
+    Each function is called once for a batch. If that fails, the functions are called for each row:
+    an error is raised at its element, and the iterator goes on with the element after it.
+    """
+
+    def __init__(self, passes, size, drop_remainder):
+        self._passes, self._size, self._drop = iter(passes), size, drop_remainder
+        self._rows = self._gathers = self._pack = None
+        self._at = 0  # the first row of the next batch in `_rows`
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        count = self._available()
+        if not count:
+            raise StopIteration
+        at, rows = self._at, self._rows
+        self._at += count
+        pairs = zip(self._gathers, rows.orders)
+        element = self._pack([Tensor(g(o[at : at + count])) for g, o in pairs])
+        try:
+            for function in rows.maps:
+                element = function.together(element)
+        except Exception:  # it is raised at its element
+            return self._by_row(rows.select(slice(at, at + count)), at)
+        return element
+
+    def _available(self):
+        """Return the number of rows for the next batch; 0 at the end."""
+        if self._rows is not None and len(self._rows) - self._at >= self._size:
+            return self._size
+        for rows in self._passes:
+            if self._gathers is None:
+                self._gathers = [_Gather(array) for array in rows.arrays]
+                self._pack = packer(rows.structure)
+            rest = None if self._rows is None else self._rows.select(slice(self._at, None))
+            self._rows, self._at = rest + rows if rest is not None and len(rest) else rows, 0
+            if len(self._rows) >= self._size:
+                return self._size
+        count = 0 if self._rows is None else len(self._rows) - self._at
+        return 0 if self._drop and count < self._size else count
+
+    def _by_row(self, rows, at):
+        elements, found = iter(rows), []
+        for number in range(len(rows)):
+            self._at = at + number + 1  # the next batch begins here if this element fails
+            found.append(next(elements))
+        return nest.map_structure(lambda *parts: Tensor(np.stack([p.array for p in parts])), *found)
+
+
+def computed(rows):
+    """Return the Rows of arrays with the results of the functions of `rows`."""
+    arrays, at = [], 0
+    for batch in MappedBatches([rows], _BLOCK_ROWS, False):
+        leaves = [leaf.array for leaf in nest.flatten(batch)]
+        arrays = arrays or [np.empty((len(rows), *a.shape[1:]), a.dtype) for a in leaves]
+        for array, leaf in zip(arrays, leaves):
+            array[at : at + len(leaf)] = leaf
+        at, structure = at + len(leaves[0]), batch
+    return Rows(structure, arrays, [range(at)] * len(arrays))
 
 
 class _Gather:

@@ -17,7 +17,7 @@ from framework.core import nest
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
-from framework.data.row_gathering import Rows
+from framework.data.row_gathering import Rows, batched
 from framework.data.structure import as_element, names, packer, spec_of
 
 INFINITE, UNKNOWN = -1, -2
@@ -26,7 +26,7 @@ INFINITE, UNKNOWN = -1, -2
 class Stage:
     """Base class: one stage of a pipeline; the default passes on its first parent's elements."""
 
-    indexed = False
+    indexed: Any = False
     calls_python = False  # whether this stage runs the user's Python code
     epoch = None  # the number of iterations begun, if their order depends on it
     seed = None  # what their order depends on as well
@@ -37,6 +37,11 @@ class Stage:
         if parents:
             self.parent = parents[0]
         self.python = self.calls_python or any(parent.python for parent in parents)
+
+    @property
+    def mapped(self):
+        """Whether `rows()`, if `indexed`, has functions that the elements pass through."""
+        return any(parent.mapped for parent in self.parents)
 
     def length(self):
         """Return the number of elements per iteration, INFINITE or UNKNOWN."""
@@ -72,9 +77,9 @@ class Stage:
 class IndexStage(Stage):
     """Base class of stages that select or reorder elements without changing them."""
 
-    def __init__(self, parent):
-        super().__init__(parent)
-        self.indexed = parent.indexed
+    @property
+    def indexed(self):
+        return self.parent.indexed
 
 
 class _End:
@@ -132,6 +137,18 @@ def firsts(stage, count, function=lambda element: element):
     if failure is not None and not found:
         raise failure
     return found or [function(nest.map_structure(_zeros, stage.spec()))]
+
+
+def first_rows(stage, count):
+    """Return a batch of at most `count` first rows, without advancing any epoch; None if none."""
+    epochs = [(s, s.epoch) for s in walk(stage) if s.epoch is not None]
+    try:
+        for rows in stage.passes() or ():
+            return next(batched([rows.select(slice(count))], count), None)
+    finally:
+        for shuffle, epoch in epochs:
+            shuffle.epoch = epoch
+    return None
 
 
 def _zeros(spec):

@@ -12,7 +12,18 @@ from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.data.parallel import Parallel
 from framework.data.prefetch import Ahead
-from framework.data.stage import END, UNKNOWN, Stage, common_spec, firsts, resuming, walk
+from framework.data.purity import is_pure
+from framework.data.row_functions import RowFunction
+from framework.data.stage import (
+    END,
+    UNKNOWN,
+    Stage,
+    common_spec,
+    first_rows,
+    firsts,
+    resuming,
+    walk,
+)
 from framework.data.structure import as_element, map_named, spec_of
 
 
@@ -125,6 +136,8 @@ class Map(Stage):
     """`function(element)` for each element, with `workers` on several threads.
 
     On threads, what the function draws depends on the number of the element and of the iteration.
+    If the rows of arrays can pass through the function together, this stage only adds it to the
+    Rows, and batches call it.
     """
 
     calls_python = True
@@ -135,6 +148,34 @@ class Map(Stage):
         self.function, self.workers, self.in_order = function, workers, in_order
         if workers is not None:
             self.seed, self.epoch = seed, 0
+        self.by_rows = RowFunction(function, self._result)
+        self._fits = None if is_pure(function) else False  # None: to be tried with two rows
+
+    @property
+    def maps_rows(self):
+        """Whether `passes` has Rows that pass through the function."""
+        if self._fits is None:
+            rows = first_rows(self.parent, 2)
+            self._fits = rows is not None and self.by_rows.fits(rows)
+        return self._fits
+
+    @property
+    def indexed(self):
+        return self.parent.indexed and self.maps_rows
+
+    mapped = indexed
+
+    def rows(self):
+        return self.parent.rows().through(self.by_rows)
+
+    def passes(self):
+        return self._passes() if self.maps_rows else None
+
+    def _passes(self):
+        start = 0
+        for rows in self.parent.passes():
+            yield rows.through(self.by_rows, start)
+            start += len(rows)
 
     def spec(self):
         return result_spec(self.function, self.parent, self.what)
