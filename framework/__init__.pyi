@@ -4,7 +4,7 @@ from framework import (
     initializers as initializers, io as io, keras as keras, linalg as linalg, lookup as lookup,
     losses as losses, math as math, metrics as metrics, nest as nest, nn as nn,
     optimizers as optimizers, random as random, sets as sets, signal as signal,
-    strings as strings, train as train, wrappers as wrappers,
+    strings as strings, summary as summary, train as train, wrappers as wrappers,
 )  # fmt: skip
 from framework.autodiff.custom_gradients import (
     custom_gradient as custom_gradient, grad_pass_through as grad_pass_through,

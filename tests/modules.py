@@ -80,6 +80,10 @@ TESTED_IN = {
         kernels/inverse_erf""",
     "functions/test_windows.py": "functions/convolution functions/pooling",
     "functions/test_wrappers.py": "core/argument_types core/axes",
+    "functions/test_summaries.py": """
+        training/summaries/contents training/summaries/event_file training/summaries/graphs
+        training/summaries/writers summary/experimental""",
+    "functions/test_hparams.py": "summary/hparams",
     "keras/test_ops.py": "keras/ops/* keras/functions/*",
     "keras/ops/test_image_resizing.py": "kernels/resampling",
     "keras/test_trees.py": "keras/functions/trees",
@@ -162,6 +166,9 @@ TESTED_IN = {
     "training/test_resuming.py": """
         training/callbacks/backup_and_restore training/callbacks/saved_state
         training/random_state""",
+    "training/test_tensorboard.py": """
+        training/callbacks/tensorboard training/summaries/board_settings
+        training/summaries/embeddings training/summaries/weight_images""",
     "training/test_wishes.py": "training/usage_warnings",
     "wrappers/test_estimators.py": "wrappers/*",
 }

@@ -105,7 +105,7 @@ class _LayerRef:
     def path(self):
         layer = self._layer()
         if layer is not None:
-            self._path = layer.path
+            self._path = layer.path or layer.name  # layers without weights have no path
         return self._path
 
 
@@ -374,6 +374,10 @@ class GraphRecorder(Recorder):
         if value is not None:
             self._losses.append((value, self._layer))
 
+    def effect(self, what):
+        if self.refusal is None:
+            self.refusal = f"{what} runs in Python at {user_line()}"
+
     def left_in(self, results):
         """Return the path of a layer whose added loss the traced function does not use, or None."""
         used = {id(v) for s in self.nodes for v in s.inputs} | {id(self._value(t)) for t in results}
@@ -385,7 +389,7 @@ class _SideRecorder(Recorder):
     """Replaces a GraphRecorder inside `pause_all`: a traced tensor read there prevents a plan."""
 
     def __init__(self, recording):
-        self._recording = recording
+        self._recording, self.effect = recording, recording.effect
         self.aside = self
 
     def op(self, op, args, attrs, outputs, saved):

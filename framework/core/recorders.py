@@ -60,6 +60,9 @@ class Recorder:
     def loss_added(self, tensor: TensorLike) -> None:
         """A seventh, informative event: a layer keeps `tensor` as a loss, for `losses`."""
 
+    def effect(self, what: str) -> None:
+        """An eighth, informative event: `what`, such as "tf.print", acts outside the program."""
+
 
 class _Thread(threading.local):
     def __init__(self):

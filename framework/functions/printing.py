@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from framework.core import nest
+from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 
@@ -29,6 +30,8 @@ def print(
     >>> tf.print("w =", tf.range(9), output_stream=sys.stdout)
     w = [0 1 2 ... 6 7 8]
     """
+    for recorder in thread.stack:
+        recorder.effect("tf.print")
     texts = [shown(value, summarize) for value in inputs]
     stream = sys.stderr if output_stream is None else output_stream
     builtins.print(*texts, sep=sep, end=end, file=stream)

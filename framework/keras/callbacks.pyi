@@ -10,5 +10,6 @@ from framework.training.callbacks.history import History as History
 from framework.training.callbacks.learning_rate import (
     LearningRateScheduler as LearningRateScheduler, ReduceLROnPlateau as ReduceLROnPlateau,
 )  # fmt: skip
+from framework.training.callbacks.tensorboard import TensorBoard as TensorBoard
 from framework.training.callbacks.terminate_on_nan import TerminateOnNaN as TerminateOnNaN
 from framework.training.callbacks.progbar import ProgbarLogger as ProgbarLogger

@@ -68,6 +68,13 @@ class Profile:
         rule = "-" * max(map(len, lines))
         return "\n".join([self._title(), lines[0], rule, *lines[1:-1], rule, lines[-1]])
 
+    def markdown(self):
+        """Return the table in Markdown."""
+        rows = [_row(layer, self.total) for layer in (*self.layers, self.total)]
+        lines = [HEADER, ("---",) * 2 + ("---:",) * (len(HEADER) - 2), *rows]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        return f"{self._title()}\n\n{table}"
+
     def _repr_html_(self):
         from framework.core import html
 

@@ -21,7 +21,7 @@ from framework.data.batches import as_batch
 from framework.optimizers.asking import state_of as state_of_optimizer
 from framework.saving.states import read_state, write_state
 from framework.training.batch_plans import as_tensors
-from framework.training.callbacks.csv_log import CSVLogger, position_of
+from framework.training.callbacks.base import Callback
 from framework.training.callbacks.history import History
 from framework.training.callbacks.saved_state import (
     matched,
@@ -109,10 +109,8 @@ class Saving:
         with self._checked():
             _check_steps(self._values["steps"], self._feed.steps)
             for callback, state in matched(self._callbacks, self._values["logs_of"]):
-                callback._framework.resumed = state and {
-                    name: unpacked(state[name], self._file.array)
-                    for name in ("size", "keys", "heading", "epoch")
-                }
+                if isinstance(callback, Callback) and callback._framework.resume:
+                    callback._framework.resume(unpacked(state, self._file.array))
 
     def _read(self):
         """Return the state's file, or that of the state before if the last one is damaged."""
@@ -254,8 +252,8 @@ class Saving:
             "accumulated": packed(waiting, arrays, "accumulated"),
             "callbacks": states_of(self._callbacks, arrays),
             "logs_of": [
-                [type(c).__name__, position_of(c)] for c in self._callbacks
-                if isinstance(c, CSVLogger)
+                [type(c).__name__, packed(c._framework.position(), arrays, "logs_of")]
+                for c in self._callbacks if isinstance(c, Callback) and c._framework.position
             ],
             "logs": packed(_plain_logs(logs), arrays, "logs"),
             "results": packed(_plain_logs(results), arrays, "results"),

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import tempfile
 from functools import partial
 
 import numpy as np
@@ -559,6 +560,11 @@ CASES: dict[str, tuple] = {
     "ModelCheckpoint": callback(
         callbacks.ModelCheckpoint, os.devnull + "/{loss}.keras", "loss", 0, True, False, "max", 2,
         1e9, more=MONITOR,
+    ),
+    "TensorBoard": callback(
+        callbacks.TensorBoard, Fresh(tempfile.mkdtemp), 1, True, True, True, 1,
+        more="log_dir histogram_freq write_graph write_images write_steps_per_second update_freq"
+        " embeddings_freq embeddings_metadata write_gradients",
     ),
     "CSVLogger": callback(callbacks.CSVLogger, "/dev/null", ",", False, True, more="sep keys"),
     "SGD": optimizer(optimizers.SGD, 0.1, momentum=0.9, nesterov=True),

@@ -14,6 +14,7 @@ class CallbackRecord(Record):
     release = None  # called when `fit` ends, after an error too
     backs_up = False  # whether `fit` saves its state as this BackupAndRestore says
     lazy_logs = False  # whether hooks receive a function that computes the logs
+    position = resume = None  # functions: return where its files end; take that of a saved state
     saves = ()  # the attributes that `fit(resume=...)` saves; "_framework.x": x of the record
 
 

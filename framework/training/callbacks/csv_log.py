@@ -35,6 +35,7 @@ class CSVLogger(Callback):
         record.file = record.writer = record.resumed = None
         record.epoch, record.by_batch = 0, batch
         record.release = partial(_close, self)
+        record.position, record.resume = partial(_position, self), partial(_resume, self)
         if batch:
             record.needs = frozenset({"loss"})
             # Set only if needed: a hook that a callback overrides costs time in each batch.
@@ -88,7 +89,7 @@ def _end_line(logger):
             logger._framework.file.write("\r\n")
 
 
-def position_of(logger):
+def _position(logger):
     """Return where a resumed run continues the file: its size, the columns, and the last epoch."""
     record = logger._framework
     if record.file is None:
@@ -98,6 +99,11 @@ def position_of(logger):
         "size": record.file.tell(), "keys": logger.keys, "heading": record.writer is None and
         record.heading, "epoch": record.epoch,
     }  # fmt: skip
+
+
+def _resume(logger, position):
+    fields = ("size", "keys", "heading", "epoch")
+    logger._framework.resumed = position and {name: position[name] for name in fields}
 
 
 def _continue(logger, size, keys, heading, epoch):
