@@ -10,7 +10,8 @@ TESTED_IN = {
     "applications/test_networks.py": "applications/* keras/applications/*",
     "autodiff/debug/test_explain_gradient.py": """
         autodiff/debug/event_log autodiff/debug/explain_sources autodiff/debug/explain_traced
-        autodiff/debug/explain_zeros autodiff/debug/explanation autodiff/debug/gradient_paths""",
+        autodiff/debug/explain_zeros autodiff/debug/explanation autodiff/debug/gradient_paths
+        autodiff/debug/rebound_names""",
     "autodiff/debug/test_gradient_check.py": """
         autodiff/debug/finite_differences autodiff/debug/op_check
         autodiff/debug/repeatable_function""",
@@ -161,6 +162,7 @@ TESTED_IN = {
         training/compilation training/compile_arguments training/output_matching
         training/validation""",
     "training/test_history_report.py": "core/html training/callbacks/history",
+    "training/test_mistakes.py": "training/mistakes/*",
     "training/test_overrides.py": "training/trainer",
     "training/test_profiling.py": "training/profile_report",
     "training/test_resuming.py": """

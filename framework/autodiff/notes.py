@@ -18,6 +18,7 @@ from framework.core.recorders import Recorder, thread
 CUT = "an op without derivative had tracked inputs"
 BLOCKED = "a rule returned no cotangent"
 READ = "Python read a tracked value"
+ASSIGNED = "a variable was assigned a tracked value"
 LAYER = "a layer was called, or (subject None) the call of a layer ended"
 PAUSED = "recording stopped from one serial to another"
 RESET = "reset() dropped the record"
@@ -115,6 +116,10 @@ class TapeNotes(Recorder):
     def value_read(self, tensor: TensorLike, how: Any) -> None:
         if tensor.serial in self._tracked:
             self._notes.append((READ, len(self._edges), how, (tensor.serial,)))
+
+    def variable_assigned(self, variable: Any, value: TensorLike) -> None:
+        if value.serial in self._tracked:
+            self._notes.append((ASSIGNED, len(self._edges), variable, (value.serial,)))
 
     def layer_call(self, layer: Any) -> None:
         self._notes.append((LAYER, len(self._edges), layer, ()))

@@ -160,6 +160,12 @@ def initial_array(initializer, shape, dtype):
     return array_of(value, dtype, casts=True)
 
 
+_NONE = (
+    " If it is a gradient, tape.explain(target, source) says why it is None; if it is a result, "
+    "the function or layer may lack a `return`."
+)
+
+
 def _array_of_python(value, wanted, casts):
     if isinstance(value, (list, tuple)):
         if holds_tensors(value):
@@ -174,7 +180,8 @@ def _array_of_python(value, wanted, casts):
     except ValueError as error:
         raise InvalidArgumentError(f"Cannot make a tensor of a ragged nest: {error}") from None
     if array.dtype.kind == "O" and not isinstance(value, (bytes, str)):
-        raise DTypeError(f"Cannot make a tensor of {value!r} (type {type(value).__name__}).")
+        hint = _NONE if value is None else ""
+        raise DTypeError(f"Cannot make a tensor of {value!r} (type {type(value).__name__}).{hint}")
     if wanted is None:
         if array.dtype.kind in "fiu" and _only_python(value):
             return array.astype(_of_numbers(array, value).np)

@@ -2,8 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
+from framework.core.torch_words import TensorWords
 
-class Operators:
+
+class Operators(TensorWords):
     """Base of Tensor, the variables and KerasTensor, to which `ops/operators.py` adds operators."""
 
     __slots__ = ()

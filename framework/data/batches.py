@@ -141,6 +141,11 @@ class ArrayBatches(_Source):
         self.num_batches = -(-self.num_rows // self.batch_size)
         self.seed = make_seed() if shuffle and seed is None else seed
 
+    @property
+    def parts(self):
+        """All rows as (x, y, sample_weight): arrays or nests of arrays, None for a missing part."""
+        return self._rows.structure
+
     def epoch(self, number, start=0):
         """Return an iterator over the batches of epoch `number`, from batch `start`."""
         rows = self._rows

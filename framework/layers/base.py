@@ -26,6 +26,7 @@ from framework.core.recorders import thread
 from framework.core.stored import load_variables, store_variables
 from framework.core.symbolic import calling
 from framework.core.tensor import Tensor, masks
+from framework.core.torch_words import LayerWords
 from framework.core.variable import CoreVariable, KerasVariable
 from framework.layers import calls, rematerialization, stateless_calls, symbolic_calls
 from framework.layers.arguments import checked_name, checked_shape, take_input_shape, undisturbed
@@ -53,6 +54,7 @@ class _BaseFields(Configurable, kw_only=True):
 
 class Layer(
     VariableOwner,
+    LayerWords,
     _BaseFields,
     record=LayerRecord,
     signature=None,

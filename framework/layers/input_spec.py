@@ -5,6 +5,8 @@ from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import Configurable
 from framework.core.errors import InvalidArgumentError, ShapeError
 
+_NO_RETURN = " If another layer computed it, the `call` of that layer lacks a `return`."
+
 
 class InputSpec(Configurable):
     """The expected rank, shape and dtype of one layer input.
@@ -116,7 +118,7 @@ def check(spec, inputs, layer):
         if not hasattr(x, "shape"):
             raise InvalidArgumentError(
                 f"Inputs to a layer should be tensors. Got {x!r} (of type {type(x).__name__}) as "
-                f"input for layer {layer!r}."
+                f"input for layer {layer!r}.{_NO_RETURN * (x is None)}"
             )
         complaint = expected.complaint(x)
         if complaint:

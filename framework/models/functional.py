@@ -9,7 +9,7 @@ from framework.core import nest
 from framework.core.cast import cast
 from framework.core.configs import CustomObjectScope
 from framework.core.conversion import array_of
-from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
@@ -186,6 +186,22 @@ def _agree(sizes, others):
     return all(a is None or b is None or a == b for a, b in zip(sizes, others))
 
 
+def _number(x, ref, name):
+    """Return the tensor `x` in the dtype of the input `ref`."""
+    try:
+        return cast(x, dtype=ref.dtype.np)
+    except ValueError:
+        if type(x) is not Tensor or x.array.dtype.kind not in "OSU":
+            raise
+    example = x.array.ravel()[0]
+    example = example.decode(errors="replace") if isinstance(example, bytes) else example
+    raise DTypeError(
+        f"Input {ref.name!r} of model {name!r}: expected numbers of dtype {ref.dtype}, got text "
+        f"such as {example!r}. Give the model an Input of dtype='string' with a StringLookup or "
+        "TextVectorization layer behind it, or encode the text before."
+    )
+
+
 def standardized(x, ref, name, sizes=True):
     """Return `x` as a tensor of the dtype of the input `ref`; add or remove a last axis of size 1.
 
@@ -215,7 +231,7 @@ def standardized(x, ref, name, sizes=True):
         if not isinstance(converted, (Tensor, KerasTensor)):
             converted = Tensor(array_of(converted, ref.dtype))
     if converted.dtype is not ref.dtype:
-        converted = cast(converted, dtype=ref.dtype.np)
+        converted = _number(converted, ref, name)
     shape, expected = converted.shape, ref.shape
     if len(shape) == len(expected) + 1 and shape[-1] == 1:
         converted = reshape(converted, shape=tuple(shape[:-1]))

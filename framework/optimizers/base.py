@@ -10,6 +10,7 @@ from framework.core.configurable import Configurable, Resolved, fields_of, seria
 from framework.core.errors import InvalidArgumentError
 from framework.core.internal_state import Shown, builtin, in_package, readable
 from framework.core.registry import Registry, snake_case
+from framework.core.torch_words import OptimizerWords
 from framework.core.variable import KerasVariable
 from framework.optimizers.applying import Applying, plan_of
 from framework.optimizers.groups import as_rules, serialize_rules
@@ -91,6 +92,7 @@ FORMER_FIELDS = {
 
 class Optimizer(
     Applying,
+    OptimizerWords,
     _Rated,
     record=OptimizerRecord,
     kw_only=True,

@@ -27,8 +27,9 @@ from framework.training.compile_arguments import (
     metrics_from,
     optimizer_of,
 )
+from framework.training.mistakes.outputs import metric_mistakes, output_mistakes
 from framework.training.output_matching import Outputs, output_layer, output_names_of
-from framework.training.usage_warnings import check_logits
+from framework.training.usage_warnings import warn
 
 
 class Compilation:
@@ -49,6 +50,7 @@ class Compilation:
             bind(self.optimizer, model)
         self.loss_tracker = Mean(name="loss")
         self.step = None
+        self.told = set()  # the mistakes that `fit` has warned about
 
     def __getstate__(self):  # a copied model builds its own step
         return {**vars(self), "step": None}
@@ -188,7 +190,10 @@ class CompiledLoss:
             if isinstance(loss, str):
                 chosen = losses_module.as_loss(loss, shape_of(targets[i]), shape_of(y_out))
                 chosen.name, loss = loss, chosen  # noqa: PLW2901  # logs keep the user's name
-            check_logits(loss, y_out, None if self._find_layer is None else self._find_layer(i))
+            if _fits(y, y_pred) or sum(taking) == 1:
+                layer = None if self._find_layer is None else self._find_layer(i)
+                for message in output_mistakes(loss, targets[i], y_out, layer):
+                    warn(message)
             weight = None if weights[i] is None else np.float32(weights[i]).item()
             rows.append((i, loss, weight, None))
         if self._track and len(rows) > 1:
@@ -330,6 +335,8 @@ class CompiledMetrics:
             for i, part in enumerate(spread):
                 wanted = [metric for metric in nest.flatten(part) if metric is not None]
                 rows += [(i, _for_shapes(metric, targets[i], flat[i])) for metric in wanted]
+                for message in metric_mistakes(wanted, targets[i]):
+                    warn(message)
             matched.append(rows)
         self._plain, self._weighted = matched
         self._outputs = outputs

@@ -1,19 +1,22 @@
 """The loops over epochs and batches behind fit, evaluate and predict, and the batches they run."""
 
+from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
 
 from framework.core import nest
+from framework.core.errors import InvalidArgumentError
 from framework.training.callbacks import CallbackList
 from framework.training.callbacks.history import complete
 from framework.training.callbacks.progbar import ProgbarLogger, close
+from framework.training.callbacks.terminate_on_nan import TerminateOnNaN
 from framework.training.training_step import overrides
 
 
 def run_fit(
     model, step, feed, *, epochs, initial_epoch, verbose, callbacks, validation, test_step,
-    validation_freq, end_epoch, saving=None,
+    validation_freq, end_epoch, course, saving=None,
 ):  # fmt: skip
     """Call `step` on the batches of `feed` for some epochs and return a History.
 
@@ -21,11 +24,13 @@ def run_fit(
         step: trains on one batch; returns logs, or None to log the model's metrics.
         validation: a Feed, or None; `test_step` is called on its batches.
         end_epoch: called after an epoch's last batch, before its logs are computed.
+        course: a `Course`, which looks at each epoch's loss.
         saving: a `Saving`, which saves the state and restores it at the start; or None.
     """
     callbacks = callback_list(
         callbacks, model, verbose, epochs=epochs, steps=feed.steps, history=True
     )
+    course.handled |= any(isinstance(c, TerminateOnNaN) for c in callbacks.callbacks)
     history = model.history = callbacks.history()
     model.stop_training = False
     logs = {}
@@ -37,7 +42,7 @@ def run_fit(
         initial_epoch, logs = saving.start(initial_epoch)
         try:
             for epoch in () if model.stop_training else range(initial_epoch, epochs):
-                logs = _train_epoch(model, step, feed, epoch, callbacks, end_epoch, saving)
+                logs = _train_epoch(model, step, feed, epoch, callbacks, end_epoch, course, saving)
                 more = feed.check("fit", epoch - initial_epoch, epochs)
                 if logs is None and not more:
                     logs = {}
@@ -49,6 +54,7 @@ def run_fit(
                     callbacks.call("on_epoch_end", epoch, logs=logs)
                 finally:
                     complete(history, epoch, logs)
+                course.report()
                 saving.after_epoch(epoch, logs)
                 if model.stop_training or not more:
                     break
@@ -61,6 +67,17 @@ def run_fit(
         saving.end_reading()
         _close(callbacks, feed, validation)
     return history
+
+
+def debugging(debug):
+    """Return the context in which `fit` trains."""
+    if debug is None:
+        return nullcontext()
+    if debug != "numerics":
+        raise InvalidArgumentError(f'fit: debug must be None or "numerics", got {debug!r}.')
+    from framework.training.numerics_check import numerics  # rarely needed
+
+    return numerics()
 
 
 class _NotSaving:
@@ -120,15 +137,16 @@ def _close(callbacks, *feeds):
             feed.close()
 
 
-def _train_epoch(model, step, feed, epoch, callbacks, end_epoch, saving):
+def _train_epoch(model, step, feed, epoch, callbacks, end_epoch, course, saving):
     """Train for one epoch and return its logs; None if there was no batch."""
     began = callbacks.listeners("on_train_batch_begin")
     ended = callbacks.listeners("on_train_batch_end")
+    course.epoch = epoch
     model.reset_metrics()
     callbacks.call("on_epoch_begin", epoch, logs={})
     group = model.steps_per_execution
     last, results = saving.enter(epoch)
-    number = last
+    number, batch = last, None
     batches = feed.epoch(epoch)
     after_batch = saving.after_batch
     try:
@@ -151,7 +169,9 @@ def _train_epoch(model, step, feed, epoch, callbacks, end_epoch, saving):
     if number < 0:
         return None
     end_epoch()
-    return _all_logs(model, results, "train")
+    logs = _all_logs(model, results, "train")
+    course.after_epoch(logs, batch)
+    return logs
 
 
 def _last_of_group(number, group):

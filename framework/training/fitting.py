@@ -1,6 +1,6 @@
 """fit, evaluate and predict: check the arguments, choose the step, and run the epochs.
 
-A plain `fit` runs through six modules:
+A plain `fit` runs through seven modules:
 
 1. `fitting.py`: `fit` turns its arguments into batches and chooses the step.
 2. `epochs.py`: the loop over epochs and batches calls the step and the callbacks.
@@ -8,11 +8,13 @@ A plain `fit` runs through six modules:
 4. `training_step.py`: the step computes outputs, loss and gradients, and updates variables.
 5. `batch_plans.py`: compiled plans run that step for a batch signature that they know.
 6. `compilation.py`: the compiled loss and metrics of a batch.
+7. `mistakes/course.py`: warnings about a loss that is not finite, does not move, or rises.
 
 The first batch also matches losses and metrics to the outputs (`output_matching.py`).
 """
 
 from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -30,12 +32,15 @@ from framework.training.compilation import plus_layer_losses
 from framework.training.epochs import (
     as_floats,
     callback_list,
+    debugging,
     run_evaluate,
     run_fit,
     run_predict,
 )
 from framework.training.feed import Feed
+from framework.training.mistakes.course import Course
 from framework.training.training_step import (
+    check_returned,
     compiled_step,
     evaluate_batch,
     no_loss,
@@ -57,7 +62,7 @@ class Fitting:
         validation_data: Any = None, shuffle: bool = True, class_weight: Any = None,
         sample_weight: Any = None, initial_epoch: int = 0, steps_per_epoch: Any = None,
         validation_steps: Any = None, validation_batch_size: Any = None, validation_freq: Any = 1,
-        *, resume: Any = None, save_every: Any = "5 min",
+        *, resume: Any = None, save_every: Any = "5 min", debug: Any = None, doctor: bool = False,
     ):  # fmt: skip
         """Train for a number of epochs.
 
@@ -90,6 +95,9 @@ class Fitting:
                 epochs to validate after.
             resume: a folder for the state of training. If it has one, training continues from it,
                 within an epoch too, and ends with the bits of a run that was not interrupted.
+            debug: "numerics" to raise an error at the first loss, weight or slot that is not
+                finite; it names the op, the layer, the line and the rows. Steps are slower.
+            doctor: print one page about data, outputs, gradients and units after the first epoch.
             save_every: how often the state is saved there: a number of batches, a time such as
                 "5 min" or "30 s", or "epoch"; it is also saved at the end.
 
@@ -108,9 +116,10 @@ class Fitting:
         if validation_split and validation_data is None:
             x, y, sample_weight, validation_data = split_off(validation_split, x, y, sample_weight)
         batches = as_batches(x, y, sample_weight, batch_size, shuffle, steps=steps_per_epoch)
-        step, as_given = _batch_step(self)
-        step = _reading(batches, step, as_given, class_weight)
         feed = Feed(batches, steps_per_epoch, self.steps_per_execution, first=initial_epoch)
+        course = Course(self, feed, batches, doctor)
+        step, as_given = _batch_step(self, course)
+        step = _reading(batches, step, as_given, class_weight)
         validation = test_step = None
         if validation_data is not None:
             size = validation_batch_size or batch_size
@@ -127,12 +136,13 @@ class Fitting:
         if trained_by is not None:
             trained_by._observer = callbacks.record
         try:
-            return run_fit(
-                self, step, feed, epochs=epochs, initial_epoch=initial_epoch, verbose=verbose,
-                callbacks=callbacks, validation=validation, test_step=test_step,
-                validation_freq=validation_freq,
-                end_epoch=_nothing if trained_by is None else trained_by.flush, saving=saving,
-            )  # fmt: skip
+            with debugging(debug):
+                return run_fit(
+                    self, step, feed, epochs=epochs, initial_epoch=initial_epoch, verbose=verbose,
+                    callbacks=callbacks, validation=validation, test_step=test_step,
+                    validation_freq=validation_freq, course=course, saving=saving,
+                    end_epoch=_nothing if trained_by is None else trained_by.flush,
+                )  # fmt: skip
         finally:
             if trained_by is not None:
                 trained_by._observer = None
@@ -216,6 +226,7 @@ class Fitting:
         compilation = require_compiled(self, "compute_loss")
         total = None
         if compilation.loss.losses is not None:
+            check_returned(self, y_pred)
             total = compilation.loss(y, y_pred, sample_weight)
         total = plus_layer_losses(total, self.losses)
         if total is None:
@@ -365,7 +376,7 @@ def _begin_accumulating(model, overridden):
     accumulator.clear()
 
 
-def _batch_step(model):
+def _batch_step(model, course):
     """Return (the training step of `fit`, whether it takes a batch in the data's own structure).
 
     A user's step takes each batch in the structure of the data. The compiled step takes
@@ -379,7 +390,9 @@ def _batch_step(model):
     step = compiled_step(model)
 
     def run(batch):
-        step(*batch)
+        loss = step(*batch).array
+        if not loss.ndim and not isfinite(loss):
+            course.not_finite(batch, loss)
         return step._logs
 
     return run, False

@@ -50,22 +50,17 @@ class numerics:
     def step(self, step: Any, x: TensorLike, y: TensorLike, sample_weight: Any):
         """Run `step` on a batch of tensors with checks and return its loss."""
         model, optimizer = step.model, step.optimizer
-        state = None
-        if model.built:
-            held = [*model.variables, *model.metrics_variables, *optimizer.variables]
-            state = Snapshot(held, optimizer)
         stack, thread.numerics = thread.stack, None
         ours = (self._checker, self._checker._event_log)
         thread.stack = tuple(r for r in stack if r not in ours)
         try:
+            if not model.built:  # the step can run again only from weights that exist
+                model(x, training=False)
+            held = [*model.variables, *model.metrics_variables, *optimizer.variables]
+            state = Snapshot(held, optimizer)
             loss = step(x, y, sample_weight)
             if self._all_finite(loss, model, optimizer):
                 return loss
-            if state is None:
-                raise NumericsError(
-                    "numerics: the first step gave values that are not finite. Build the model "
-                    "first (model.build(shape)), so that the step can run again and find the op."
-                )
             state.restore()
             self._find(step, x, y, sample_weight, state)
         finally:

@@ -40,6 +40,7 @@ from framework.training.output_matching import output_layer, output_names_of
 from framework.training.step_clipping import Clip
 from framework.training.training_step import (
     TrainingStep,
+    check_returned,
     compiled_step,
     evaluate_batch,
     overrides,
@@ -237,6 +238,39 @@ class Trainer(Fitting):
             )
         return source
 
+    def fast_check(self, x: TensorLike, y: TensorLike = None, batch_size: Any = None):
+        """Return a page that says whether the compiled model can train on these data.
+
+        One batch is looked at: values and scales of `x` and `y`, whether outputs and loss fit,
+        whether gradients reach all weights, dead units, whether training brings this batch's loss
+        down and below the best constant output, and the time of a step. It takes at most some
+        seconds. Weights, optimizer and random generators are restored.
+
+        Args:
+            x, y, batch_size: as in `fit`.
+
+        Returns:
+            A page: print it; `.ok` says whether all is well, `.findings` lists what was found.
+
+        Raises:
+            ValueError: the model is not compiled, or overrides `train_step`.
+
+        Example:
+            >>> import numpy as np
+            >>> from framework import keras
+            >>> model = keras.Sequential([keras.layers.Dense(1, activation="softmax")])
+            >>> model.compile("adam", "mse")
+            >>> x = np.linspace(-1, 1, 64)[:, None]
+            >>> page = model.fast_check(x, 2 * x)
+            >>> page.ok
+            False
+            >>> [finding.subject for finding in page.findings if not finding.good]
+            ['outputs', 'units', 'overfit']
+        """
+        from framework.training.mistakes.fast_check import fast_check  # rarely needed
+
+        return fast_check(self, x, y, batch_size)
+
     # ---- the explicit API ----
 
     def training_step(
@@ -346,6 +380,7 @@ def _why_none(model, runs):
 
 def _plus_layer_losses(model, loss):
     def compute_loss(x, y, y_pred, sample_weight):
+        check_returned(model, y_pred)
         return plus_layer_losses(loss(y, y_pred, sample_weight), model.losses)
 
     return compute_loss

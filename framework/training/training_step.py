@@ -20,7 +20,7 @@ from framework.training.batch_plans import Plans, as_tensors, rows_of
 from framework.training.compilation import layer_loss
 from framework.training.gradients import Gradients
 from framework.training.snapshot import Snapshot
-from framework.training.usage_warnings import warn
+from framework.training.usage_warnings import check_frozen, warn
 
 
 class TrainingStep:
@@ -51,6 +51,8 @@ class TrainingStep:
         self._clip, self._accumulator, self._compute_parts = clip, accumulator, compute_parts
         self._metrics = list(metrics)
         self._unmatched = bool(self._metrics)
+        self.first_loss = None  # the loss of the first batch, an array
+        self._frozen = False  # whether a warning has said that nothing is trainable
         self._logs = None  # the result of `update_metrics` for the last batch
         self._gives_loss_only = accumulator is None and not reports
         self._reasons = None  # a MissingGradients: why gradients are missing
@@ -217,11 +219,21 @@ class TrainingStep:
             y_pred = model(x, training=True)
             loss = self._compute_loss(x, y, y_pred, sample_weight)
             target = loss if self._factor is None else self.optimizer.scale_loss(loss)
+        if self.first_loss is None:
+            self.first_loss = loss.array
+            self._check_first(x)
         variables = model.trainable_variables
         grads = tape.gradient(target, variables)
         if thread.missing is not None and thread.missing.of(tape):
             self._explain_missing(x, y, sample_weight, trace)
         return loss, y_pred, grads, variables
+
+    def _check_first(self, x):
+        from framework.training.mistakes.inputs import unscaled_images
+
+        message = unscaled_images(self.model, x)
+        if message:
+            warn(message)
 
     def _explain_missing(self, x, y, sample_weight, trace):
         """Find out why gradients are missing, for the warning about them.
@@ -313,11 +325,9 @@ class TrainingStep:
     def _apply_gradients(self, gradients, variables):
         if variables:
             self.optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
-        else:
-            warn(
-                f"The model {self.model.name!r} has no trainable weights, so training changes "
-                "nothing. Add a layer with weights, or set `trainable = True` on a layer."
-            )
+        elif not self._frozen:
+            self._frozen = True
+            check_frozen(self.model)
 
 
 def _by_kind(parts):
@@ -416,6 +426,17 @@ def evaluate_batch(model, x, y, sample_weight):
     y_pred = model(x, training=False)
     loss = own_loss_function(model, False)(x, y, y_pred, sample_weight)
     return update_metrics(model, x, y, y_pred, sample_weight, loss)
+
+
+def check_returned(model, y_pred):
+    """Raise InvalidArgumentError if the model returned None, to which a loss cannot be applied."""
+    if y_pred is None:
+        code = getattr(model.call, "__code__", None)
+        where = "" if code is None else f" (at {code.co_filename}:{code.co_firstlineno})"
+        raise InvalidArgumentError(
+            f"{type(model).__name__}.call{where} returned None instead of the outputs of the model "
+            f"{model.name!r}. End it with `return outputs`."
+        )
 
 
 def no_loss(model):

@@ -1,90 +1,13 @@
-"""Warnings about legal but probably unintended uses: logits as probabilities, unseen classes."""
+"""Warnings about legal but probably unintended uses; `mistakes/` has those of data and losses."""
 
 import sys
+import threading
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 
-from framework import losses
-from framework.core.tensor import Tensor
-from framework.losses.base import LossFunctionWrapper
-
-_BINARY = (losses.BinaryCrossentropy,)
-_CLASSES = (losses.CategoricalCrossentropy, losses.SparseCategoricalCrossentropy)
-_FUNCTIONS = {
-    losses.binary_crossentropy: _BINARY,
-    losses.categorical_crossentropy: _CLASSES,
-    losses.sparse_categorical_crossentropy: _CLASSES,
-}
 _PACKAGE = __name__.partition(".")[0] + "."
-_SQUASHING = ("sigmoid", "softmax")
-
-
-def check_logits(loss, y_pred, layer=None):
-    """Warn if a cross-entropy receives logits instead of probabilities, or the reverse.
-
-    Args:
-        loss: a Loss; only cross-entropies are checked.
-        y_pred: a batch of the model's outputs, a tensor.
-        layer: the layer that computed `y_pred`, or None if unknown.
-    """
-    kind, from_logits = _kind(loss)
-    if kind is None or type(y_pred) is not Tensor or not y_pred.array.size:
-        return
-    array = y_pred.array.astype(np.float32, copy=False)
-    if not np.isfinite(array).all():
-        return
-    outside = bool((array < -1e-3).any() or (array > 1 + 1e-3).any())
-    sums_to_one = bool(np.abs(array.sum(getattr(loss, "axis", -1)) - 1).max() < 1e-2)
-    where, activation = _described(layer)
-    if not from_logits:
-        if outside:
-            symptom = f"the outputs{where} range from {array.min():.4g} to {array.max():.4g}"
-        elif kind is _CLASSES and not sums_to_one and array.shape[-1] > 1:
-            symptom = f"the rows of the outputs{where} do not sum to 1"
-        else:
-            return
-        remedy = "softmax" if kind is _CLASSES else "sigmoid"
-        warn(
-            f"The loss {loss.name!r} expects probabilities (from_logits=False), but {symptom}: "
-            f"they look like logits. Use from_logits=True in the loss, or "
-            f'activation="{remedy}" in the last layer.'
-        )
-    elif activation in _SQUASHING and not outside:
-        warn(
-            f"The loss {loss.name!r} expects logits (from_logits=True), but the outputs{where} are "
-            f"probabilities, computed by {activation}. Use from_logits=False in the loss, or a "
-            "last layer without activation."
-        )
-    elif layer is None and kind is _CLASSES and not outside and sums_to_one and array.ndim > 1:
-        warn(
-            f"The loss {loss.name!r} expects logits (from_logits=True), but the outputs look like "
-            "probabilities: they lie in [0, 1] and their rows sum to 1. Use from_logits=False in "
-            "the loss, or outputs without softmax."
-        )
-
-
-def _kind(loss):
-    if isinstance(loss, _BINARY):
-        return _BINARY, loss.from_logits
-    if isinstance(loss, _CLASSES):
-        return _CLASSES, loss.from_logits
-    if not isinstance(loss, LossFunctionWrapper):
-        return None, False
-    fn = loss.fn
-    kind = _FUNCTIONS.get(fn) if callable(fn) and fn.__hash__ else None
-    return kind, loss._fn_kwargs.get("from_logits", False)
-
-
-def _described(layer):
-    """Return (" of layer 'dense_1'", the name of the layer's activation)."""
-    if layer is None:
-        return "", None
-    activation = getattr(layer, "activation", None)
-    name = getattr(activation, "__name__", None)
-    if name is None and type(layer).__name__.lower() in _SQUASHING:
-        name = type(layer).__name__.lower()
-    return f" of layer {layer.name!r}", name
 
 
 def check_unseen_classes(y_train, y_held_out):
@@ -122,6 +45,20 @@ def check_left_out(model, count):
     )
 
 
+def check_frozen(model):
+    """Warn that a model has no trainable weights."""
+    if model.weights:
+        layers = [layer.name for layer in model._flatten_layers(include_self=False)]
+        frozen = f": all {len(model.weights)} are frozen, in the layers {_listed(layers)}"
+        remedy = "Set `trainable = True` on the model or on a layer, then call compile again."
+    else:
+        frozen, remedy = "", "Add a layer with weights."
+    warn(
+        f"The model {model.name!r} has no trainable weights{frozen}, so training changes nothing. "
+        f"{remedy}"
+    )
+
+
 def check_scalar_metric(name):
     """Warn that a metric function returns one number per batch, not one per row."""
     warn(
@@ -131,8 +68,23 @@ def check_scalar_metric(name):
     )
 
 
+_muted = threading.local()
+
+
+@contextmanager
+def no_warnings():
+    """Context in which this thread gives no usage warnings: a page has the same messages."""
+    _muted.on = True
+    try:
+        yield
+    finally:
+        _muted.on = False
+
+
 def warn(message):
     """Warn with the line of the user's code as the place of the warning."""
+    if getattr(_muted, "on", False):
+        return
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back

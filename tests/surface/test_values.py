@@ -84,6 +84,7 @@ def own_members(cls):
         for name in dir(cls)
         if name not in PYTHONS | events
         and (not name.startswith("_") or name.endswith("__"))
+        and hasattr(cls, name)  # PyTorch's words raise an AttributeError
         and getattr(cls, name) is not getattr(object, name, None)
         and not (issubclass(cls, Enum) and name in dir(EnumMeta))
     }

@@ -1,277 +1,288 @@
-"""Bad input: one clear error, of the right type, and nothing changed by it."""
+"""Twenty-five mistakes in training: what the package says by itself, and what when asked.
+
+Each mistake gives at most 3 points: 3 if a warning or error names the place (layer, argument, line
+or batch), the cause and the remedy; 2 for cause and remedy; 1 for a hint. `by_itself` and `asked`
+are patterns that the texts must match for the stated points. The package is "asked" by
+`fit(doctor=True)`, `fit(debug="numerics")`, `model.fast_check` or `tape.explain`.
+"""
+
+import re
+import warnings
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
+import framework as tf
 from framework import keras
 
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(20, 4)).astype("float32")
+LABELS = np.arange(256) % 4
+X = (RNG.normal(size=(256, 8)) + LABELS[:, None]).astype("float32")
 Y = X[:, :1] * 2
-LABELS = np.arange(20) % 3
+layers, optimizers = keras.layers, keras.optimizers
+LOGITS = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
 
-def compiled():
-    keras.utils.set_random_seed(0)
-    model = keras.Sequential([keras.layers.Dense(1, name="only")])
-    model.compile("sgd", "mse", metrics=["mae"])
-    model(X)
+def made(last, loss, optimizer="adam", hidden=None, **options):
+    keras.utils.set_random_seed(1)
+    hidden = hidden or layers.Dense(8, "relu", name="hidden")
+    model = keras.Sequential([hidden, last], name="net")
+    model.compile(optimizer, loss, **options)
     return model
 
 
-def two_outputs():
-    inputs = keras.Input((4,))
-    a = keras.layers.Dense(1, name="a")(inputs)
-    b = keras.layers.Dense(2, name="b")(inputs)
-    return keras.Model(inputs, {"p": a, "q": b})
+def fitted(model, x, y, epochs=1, **options):
+    model.fit(x, y, epochs=epochs, verbose=0, **options)
 
 
-def classifier():
-    model = keras.Sequential([keras.layers.Dense(3)])
-    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-    model(X)
-    return model
+class Case(NamedTuple):
+    """One mistake."""
+
+    run: object  # run(**options of fit)
+    by_itself: str
+    points: int
+    asked: object = None  # function that returns a text, if `by_itself` gives fewer than 3 points
+    answer: str = ""
+    points_asked: int = 0
 
 
-def fit(**options):
-    return lambda m: m.fit(**{"x": X, "y": Y, "verbose": 0, **options})
+def head(units=1, activation=None, **options):
+    return layers.Dense(units, activation, name="head", **options)
 
 
-def compiling(*args, **options):
-    return lambda m: m.compile(*args, **options)
+def logarithm(x):
+    return tf.math.log(x)
 
 
-def compiling_and_fitting(**options):
-    def call(model):
-        model.compile("sgd", **options)
-        model.fit(X, {"p": Y, "q": np.repeat(Y, 2, axis=1)}, verbose=0)
-
-    return call
+def nan_in_fit(**options):
+    model = made(head(), "mse", hidden=layers.Lambda(logarithm, name="log"))
+    fitted(model, X, Y, **options)
 
 
-class Empty(keras.utils.PyDataset):
-    def __len__(self):
-        return 0
+def all_frozen():
+    model = made(head(), "mse")
+    model.trainable = False
+    fitted(model, X, Y, 2)
 
 
-class Endless(keras.utils.PyDataset):
-    num_batches = None
+def no_return():
+    class Net(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = layers.Dense(1)
 
-    def __getitem__(self, i):
-        return X, Y
+        def call(self, x):
+            self.dense(x)
 
-
-class NoItems(keras.utils.PyDataset):
-    def __len__(self):
-        return 2
-
-
-def four_parts():
-    yield X, Y, Y, Y
+    model = Net()
+    model.compile("sgd", "mse")
+    fitted(model, X, Y)
 
 
-def stepping(**options):
-    return lambda m: m.training_step(**options)
+def two_inputs(age, word):
+    inputs = keras.Input((8,), name="age"), keras.Input((1,), name="word")
+    model = keras.Model(list(inputs), head()(layers.Concatenate()(list(inputs))), name="net")
+    model.compile("sgd", "mse")
+    fitted(model, {"age": age, "word": word}, Y)
 
 
-def used_up():
-    iterator = iter([(X, Y)])
-    list(iterator)
-    return iterator
+def images():
+    x = RNG.integers(0, 256, (64, 8, 8)).astype("float32")
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([layers.Flatten(), layers.Dense(4, name="first")])
+    model.compile("adam", LOGITS)
+    fitted(model, x, LABELS[:64])
 
 
-# name -> (what is done with a compiled model of one output, error, message)
-ONE_OUTPUT = {
-    # arguments of fit
-    "lengths": (fit(y=Y[:-1]), ValueError, "20.*19"),
-    "no rows": (fit(x=X[:0], y=Y[:0]), ValueError, "no rows"),
-    "weights' length": (fit(sample_weight=np.ones(3)), ValueError, "sample_weight has 3"),
-    "unknown argument": (fit(epoch=3), TypeError, r"fit\(\) has no argument 'epoch'.*'epochs'"),
-    "epochs": (fit(epochs="3"), ValueError, "epochs must be an int >= 0, got '3'"),
-    "initial_epoch": (fit(initial_epoch=-1), ValueError, "initial_epoch must be an int >= 0"),
-    "verbose": (fit(verbose=7), ValueError, "verbose must be 0.*got 7"),
-    "batch_size": (fit(batch_size=0), ValueError, "batch_size must be an int >= 1, got 0"),
-    "batch_size float": (fit(batch_size=2.5), ValueError, "batch_size must be an int >= 1"),
-    "shuffle": (fit(shuffle="rows"), ValueError, 'shuffle must be True, False or "batch"'),
-    "steps": (fit(steps_per_epoch=0), ValueError, "number of steps must be an int >= 1.*got 0"),
-    "callback": (fit(callbacks=[3]), ValueError, "expected keras.callbacks.Callback.*got 3"),
-    "split": (fit(validation_split=1.5), ValueError, r"must lie in \(0, 1\), got 1.5"),
-    "split of all": (fit(validation_split=0.99), ValueError, "leaves no rows to train"),
-    "split of a generator": (
-        fit(x=iter([(X, Y)]), y=None, validation_split=0.5), ValueError, "x and y are arrays"
+def sorted_rows():
+    data = tf.data.Dataset.from_tensor_slices((X, np.sort(LABELS))).batch(32)
+    fitted(made(head(4), LOGITS), data, None)
+
+
+def dead_units():
+    hidden = layers.Dense(
+        8, "relu", name="hidden", bias_initializer=keras.initializers.Constant(-99)
+    )
+    fitted(made(head(4), LOGITS, hidden=hidden), X, LABELS, 4)
+
+
+def rebound_name():
+    x = tf.Variable(1.0)
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            y = x * x
+        if not isinstance(x, tf.Variable):
+            return tape.explain(y, x)
+        gradient = tape.gradient(y, x)
+        x = x - 0.1 * gradient
+    return ""
+
+
+def assigned_between(explained=True):
+    x, w = tf.Variable(1.0), tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        x.assign(w * 3)
+        y = x * x
+    optimizer = optimizers.SGD()
+    if not explained:
+        optimizer.apply_gradients([(tape.gradient(y, w), w)])
+    return tape.explain(y, w)
+
+
+def left_by_numpy(explained=False):
+    w = tf.Variable(2.0)
+    with tf.GradientTape(trace=explained) as tape:
+        y = tf.constant(np.sin(w.numpy())) * 2
+    if explained:
+        return tape.explain(y, w)
+    optimizers.SGD().apply_gradients([(tape.gradient(y, w), w)])
+    return ""
+
+
+def torch_words():
+    w = tf.Variable([1.0, 2.0])
+    loss = tf.reduce_sum(w * w)
+    loss.backward()
+
+
+def holes():
+    x = X.copy()
+    x[17, 3] = np.nan
+    fitted(made(head(), "mse"), x, Y, shuffle=False)
+
+
+CASES = {
+    "nan": Case(
+        nan_in_fit, r"nan from batch 1 of epoch 1.*debug=\"numerics\".*log, root or division", 2,
+        lambda: error_of(lambda: nan_in_fit(debug="numerics")),
+        r"the op log \(in layer 'log', at .*test_mistakes.py:\d+\).*rows of the batch", 3,
     ),
-    "validation_freq": (
-        fit(validation_freq=0, validation_data=(X, Y)), ValueError, "validation_freq must be"
+    "all frozen": Case(
+        all_frozen, r"'net' has no trainable weights: all 4 are frozen.*'hidden'.*trainable =", 3
     ),
-    "validation_data": (fit(validation_data=3), ValueError, r"must be \(x, y\).*got 3"),
-    "validation_data of four": (
-        fit(validation_data=(X, Y, Y, Y)), ValueError, "validation_data must be.*tuple of 4"
+    "softmax of one unit": Case(
+        lambda: fitted(made(head(1, "softmax"), "binary_crossentropy"), X, Y > 0),
+        r"layer 'head' is always 1: it has one unit.*activation=\"sigmoid\"", 3,
     ),
-    "validation lengths": (fit(validation_data=(X, Y[:3])), ValueError, "y has 3"),
-    "y beside batches": (fit(x=iter([(X, Y)])), ValueError, "y must be None if x is"),
-    "a string": (fit(x="data.csv"), TypeError, "the string 'data.csv'"),
-    "a number": (fit(x=3.0, y=None), TypeError, "x must be arrays"),
-    "objects": (fit(x=np.array([[1], [1, 2]], object)), TypeError, "dtype object"),
-    "no targets": (fit(y=None), ValueError, "'mse'|'mean_squared_error'.*needs targets"),
-    # weights of classes
-    "both weights": (
-        fit(class_weight={0: 1.0}, sample_weight=np.ones(20)), ValueError, "at the same time"
+    "sigmoid of classes": Case(
+        lambda: fitted(made(head(4, "sigmoid"), "sparse_categorical_crossentropy"), X, LABELS),
+        r"layer 'head'.*computed by sigmoid. Use activation=\"softmax\"", 3,
     ),
-    "class_weight list": (fit(class_weight=3), ValueError, "expected a dict of weights"),
-    "class_weight name": (fit(class_weight={"cat": 1.0}), ValueError, "class numbers.*'cat'"),
-    "class_weight value": (fit(class_weight={0: "1"}), ValueError, "class 0 must be a number"),
-    "class_weight negative": (fit(class_weight={0: -1.0}), ValueError, "class 0 must be a number"),
-    # batches
-    "used up": (fit(x=used_up(), y=None), ValueError, "no batch"),
-    "empty PyDataset": (fit(x=Empty(), y=None), ValueError, "has no batches"),
-    "endless PyDataset": (fit(x=Endless(), y=None), ValueError, "infinite.*steps_per_epoch"),
-    "PyDataset without items": (fit(x=NoItems(), y=None), NotImplementedError, "__getitem__"),
-    "workers": (lambda m: Empty(workers=-1), ValueError, "workers must be an int >= 0, got -1"),
-    "four parts": (fit(x=four_parts(), y=None), ValueError, "got 4 parts"),
-    # shapes and values
-    "features": (lambda m: m.predict(X[:, :3], verbose=0), ValueError, "4.*3"),
-    # compile
-    "optimizer": (compiling("adma", "mse"), ValueError, "Unknown optimizer: 'adma'"),
-    "optimizer object": (compiling(3, "mse"), ValueError, "optimizer"),
-    "loss": (compiling("adam", "mze"), ValueError, "loss: Unknown loss: 'mze'"),
-    "loss object": (compiling("adam", 3), ValueError, "loss: "),
-    "metric": (compiling("adam", "mse", metrics=["acuracy"]), ValueError, "Unknown metric"),
-    "metrics string": (
-        compiling("adam", "mse", metrics="mae"), ValueError, r"expected a list.*metrics=\['mae'\]"
+    "labels from 1": Case(
+        lambda: fitted(made(head(4), LOGITS), X, LABELS + 1),
+        r"y_true: got the label 4, but y_pred has 4 classes.*Shift labels that start at 1", 3,
     ),
-    "metric object": (compiling("adam", "mse", metrics=[3]), ValueError, "metrics: "),
-    "loss_weights": (compiling("adam", "mse", loss_weights="a"), ValueError, "loss_weights: exp"),
-    "compile argument": (
-        compiling("adam", "mse", metric=["mae"]), TypeError, r"compile\(\) has no.*'metrics'"
+    "unscaled images": Case(
+        images, r"x has values from 0 to 255.*layer 'first'.*Divide x by 255", 3
     ),
-    "steps_per_execution": (
-        compiling("adam", "mse", steps_per_execution=0), ValueError, "steps_per_execution must"
+    "sorted rows": Case(
+        sorted_rows, r"256 rows are sorted by class.*Call shuffle\(1000\)", 3
     ),
-    "accumulate": (compiling("adam", "mse", accumulate=0), ValueError, "accumulate must be"),
-    # the explicit step
-    "clipnorm": (stepping(clipnorm=0.0), ValueError, "clipnorm must be a number > 0"),
-    "two clips": (stepping(clipnorm=1.0, clipvalue=1.0), ValueError, "only one of clipnorm and"),
-    "accumulate float": (stepping(accumulate=2.0), ValueError, "accumulate must be an int"),
-    "step's loss": (stepping(loss="mze"), ValueError, "loss: Unknown loss"),
-    # evaluate, predict
-    "evaluate argument": (lambda m: m.evaluate(X, Y, epochs=1), TypeError, "evaluate.*'epochs'"),
-    "evaluate steps": (
-        lambda m: m.evaluate(X, Y, steps=-1, verbose=0), ValueError, "number of steps"
+    "dead units": Case(
+        dead_units, r"does not move.*All 8 units of relu \(in layer 'net/hidden'.*leaky_relu", 3
     ),
-    "predict nothing": (lambda m: m.predict(X[:0], verbose=0), ValueError, "no rows"),
-    # callbacks
-    "mode": (lambda m: keras.callbacks.EarlyStopping(mode="up"), ValueError, "mode must be"),
-    "factor": (lambda m: keras.callbacks.ReduceLROnPlateau(factor=1.0), ValueError, "less than 1"),
-    "old argument": (
-        lambda m: keras.callbacks.ReduceLROnPlateau(epsilon=1.0), TypeError, "no argument 'epsilon'"
+    "rate too small": Case(
+        lambda: fitted(made(head(), "mse", optimizers.SGD(1e-9)), X, Y, 4),
+        r"does not move: it is .* the last 3 epochs. The learning rate 1e-09 is below.*Pass", 3,
     ),
-    "hook": (
-        lambda m: keras.callbacks.LambdaCallback(on_epoch_ends=print), TypeError, "'on_epoch_end'"
+    "x = x - g": Case(
+        lambda: None, "", 0, rebound_name,
+        r"`x = x - 0.1 \* gradient` \(at .*test_mistakes.py:\d+\).*x.assign_sub\(", 3,
     ),
-    "schedule": (
-        lambda m: keras.callbacks.LearningRateScheduler(0.1), ValueError, "must be a function"
+    "assign": Case(
+        lambda: assigned_between(False),
+        r"value went into the variable 'Variable.*assign\(\).*compute with the tensor", 3,
+        assigned_between, r"went into the variable 'Variable.*assign\(\).*compute with", 3,
     ),
-    "schedule's rate": (
-        fit(callbacks=[keras.callbacks.LearningRateScheduler(lambda epoch, rate: "low")]),
-        ValueError, "must return a number, got 'low'",
+    "numpy": Case(
+        left_by_numpy, r"'Variable.*left the tape through .numpy\(\): compute with tf functions", 2,
+        lambda: left_by_numpy(True), r"through .numpy\(\) \(at .*_mistakes.py:\d+\): compute", 3,
     ),
-    "averages": (
-        fit(callbacks=[keras.callbacks.SwapEMAWeights()], validation_split=0.5),
-        ValueError, "use_ema=True",
+    "no return": Case(
+        no_return, r"Net.call \(at .*test_mistakes.py:\d+\) returned None.*return outputs", 3
+    ),
+    "text": Case(
+        lambda: two_inputs(X, np.full((256, 1), "red")),
+        r"Input 'word' of model 'net': expected numbers.*got text such as 'red'.*StringLookup", 3,
+    ),
+    "rate too large": Case(
+        lambda: fitted(made(head(), "mse", optimizers.Adam(10.0)), X, Y),
+        r"the loss rises, .* epoch 1; the learning rate 10 is above.*such as Adam\(0.001\)", 3,
+    ),
+    "logits as probabilities": Case(
+        lambda: fitted(made(head(4), "sparse_categorical_crossentropy"), X, LABELS),
+        r"layer 'head' range from .*look like logits. Use from_logits=True", 3,
+    ),
+    "probabilities as logits": Case(
+        lambda: fitted(made(head(4, "softmax"), LOGITS), X, LABELS),
+        r"layer 'head' are probabilities, computed by softmax. Use from_logits=False", 3,
+    ),
+    "unseen classes": Case(
+        lambda: fitted(made(head(4), LOGITS), X, np.sort(LABELS), validation_split=0.25),
+        r"validation_split takes the last rows.*classes that the training.*: 3.*Shuffle them", 3,
+    ),
+    "one-hot": Case(
+        lambda: fitted(made(head(4, "softmax"), "categorical_crossentropy"), X, LABELS),
+        r"categorical_crossentropy: y_true of shape .*sparse_categorical_crossentropy", 3,
+    ),
+    "nan in the data": Case(
+        holes, r"nan from batch 1 .*x has nan in row 17 of the batch, position \(3,\).*dropna", 3
+    ),
+    "accuracy of numbers": Case(
+        lambda: fitted(made(head(), "mse", metrics=["accuracy"]), X, Y),
+        r"metrics: 'accuracy' compares classes, but y has .*'mae'", 3,
+    ),
+    "PyTorch's words": Case(
+        torch_words, r"'Tensor' has no attribute 'backward'.*GradientTape\(\) as tape", 3
+    ),
+    "range of the activation": Case(
+        lambda: fitted(made(head(1, "relu"), "mse"), X, -np.abs(Y) - 1),
+        r"'relu' of layer 'head' gives only values of at least 0, but y has .*Leave out", 3,
+    ),
+    "labels of -1 and 1": Case(
+        lambda: fitted(made(head(1, "sigmoid"), "binary_crossentropy"), X, np.sign(Y)),
+        r"y: the loss 'binary_crossentropy' expects labels from 0 to 1.*Map the two classes", 3,
+    ),
+    "columns": Case(
+        lambda: fitted(made(head(5), "mse"), X, Y),
+        r"y has the shape \(32, 1\), but the outputs of layer 'head' have \(32, 5\).*1 unit", 3,
     ),
 }  # fmt: skip
 
-TWO_OUTPUTS = {
-    "loss key": ({"loss": {"p": "mse", "r": "mae"}}, "loss: no output has the name 'r'.*'p', 'q'"),
-    "losses": ({"loss": ["mse"] * 3}, "loss: .* 2 outputs .* a list of 3"),
-    "metric key": (
-        {"loss": "mse", "metrics": {"z": ["mae"]}}, "metrics: no output has the name 'z'.*'p', 'q'"
-    ),
-    "metrics": ({"loss": "mse", "metrics": ["mae", "mse", "mae"]}, "metrics: .* got a list of 3"),
-    "weight key": (
-        {"loss": "mse", "loss_weights": {"p": 1.0, "x": 2.0}}, "loss_weights: no output.*'x'"
-    ),
-}  # fmt: skip
+
+def error_of(call):
+    try:
+        call()
+    except Exception as error:
+        return str(error)
+    return ""
 
 
-@pytest.mark.filterwarnings("ignore:EarlyStopping monitors")
-@pytest.mark.parametrize(("call", "error", "message"), ONE_OUTPUT.values(), ids=ONE_OUTPUT)
-def test_one_output(call, error, message):
-    model = compiled()
-    before, optimizer, iterations = model.get_weights(), model.optimizer, model.optimizer.iterations
-    with pytest.raises(error, match=message):
-        call(model)
-    assert model.optimizer is optimizer
-    assert int(iterations) == 0
-    for a, b in zip(model.get_weights(), before, strict=True):
-        np.testing.assert_array_equal(a, b)
-    model.fit(X, Y, verbose=0)  # and all is well again
-    assert int(iterations) == 1
+def said(call):
+    """Return the warnings and the error of a call, a list of texts."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        error = error_of(call)
+    return [*(str(w.message) for w in caught), *filter(None, [error])]
 
 
-@pytest.mark.parametrize(("options", "message"), TWO_OUTPUTS.values(), ids=TWO_OUTPUTS)
-def test_two_outputs(options, message):
-    model = two_outputs()
-    before = model.get_weights()
-    with pytest.raises(ValueError, match=message):
-        compiling_and_fitting(**options)(model)
-    for a, b in zip(model.get_weights(), before, strict=True):
-        np.testing.assert_array_equal(a, b)
+def test_there_are_25_mistakes():
+    assert len(CASES) == 25
+    assert sum(case.points for case in CASES.values()) >= 60
+    assert sum(max(case.points, case.points_asked) for case in CASES.values()) >= 70
 
 
-TARGETS = {
-    "one target": (Y, "y: expected one target for each of the model's 2 outputs"),
-    "key": ({"p": Y, "r": Y}, "y: no output has the name 'r'"),
-    "number": ([Y, Y, Y], "y: .* got a list of 3"),
-}
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_by_itself(case):
+    texts = said(case.run)
+    if case.points:
+        assert any(re.search(case.by_itself, text, re.DOTALL) for text in texts), texts
+        assert len(texts) <= 2, texts
+    else:
+        assert texts == []
 
 
-@pytest.mark.parametrize(("y", "message"), TARGETS.values(), ids=TARGETS)
-def test_targets_of_two_outputs(y, message):
-    model = two_outputs()
-    model.compile("sgd", "mse")
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, y, verbose=0)
-
-
-def test_labels_outside_the_classes():
-    model = classifier()
-    before = model.get_weights()
-    with pytest.raises((ValueError, IndexError), match=r"7.*3"):
-        model.fit(X, np.full(20, 7), verbose=0)
-    np.testing.assert_array_equal(before[0], model.get_weights()[0])
-
-
-def test_class_weights_for_several_targets():
-    model = two_outputs()
-    model.compile("sgd", "mse")
-    with pytest.raises(ValueError, match=r"several targets.*expected a dict of weights for each"):
-        model.fit(X, {"p": Y, "q": Y}, class_weight={0: 1.0}, verbose=0)
-
-
-def test_an_overridden_step_cannot_accumulate():
-    class Own(keras.Sequential):
-        def train_step(self, data):
-            return super().train_step(data)
-
-    model = Own([keras.layers.Dense(1)])
-    model.compile("sgd", "mse", accumulate=2)
-    with pytest.raises(ValueError, match=r"compile\(accumulate=2\) needs.*Own overrides"):
-        model.fit(X, Y, verbose=0)
-
-
-def test_no_loss_at_all():
-    model = keras.Sequential([keras.layers.Dense(1)])
-    model.compile("sgd")
-    with pytest.raises(ValueError, match="has no loss"):
-        model.fit(X, Y, verbose=0)
-
-
-@pytest.mark.parametrize(
-    "method", ["fit", "evaluate", "train_on_batch", "test_on_batch", "training_step"]
-)
-def test_before_compile(method):
-    model = keras.Sequential([keras.layers.Dense(1)])
-    arguments = () if method == "training_step" else (X, Y)
-    with pytest.raises(ValueError, match=rf"{method}.*not compiled yet.*model\.compile"):
-        getattr(model, method)(*arguments)
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.asked])
+def test_asked(name):
+    assert re.search(CASES[name].answer, CASES[name].asked(), re.DOTALL)

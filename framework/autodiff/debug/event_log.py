@@ -117,8 +117,8 @@ def number_of(tape):
     return tape._number
 
 
-def user_line():
-    """Return `file:line` of the innermost frame outside this package."""
+def user_frame():
+    """Return the innermost frame outside this package, or None."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
@@ -126,14 +126,21 @@ def user_line():
         if inside is None:
             inside = _inside[name] = name.startswith(_PACKAGE)
         if not inside:
-            return f"{_short(name)}:{frame.f_lineno}"
+            return frame
         frame = frame.f_back
-    return ""
+    return None
 
 
-def _short(name):
+def user_line():
+    """Return `file:line` of the innermost frame outside this package; "" if there is none."""
+    frame = user_frame()
+    return "" if frame is None else place(frame.f_code.co_filename, frame.f_lineno)
+
+
+def place(file, line):
+    """Return `file:line`, the file relative to the working directory."""
     here = os.getcwd() + os.sep  # noqa: PTH109 (as above)
-    return name.removeprefix(here)
+    return f"{file.removeprefix(here)}:{line}"
 
 
 def trace() -> Any:

@@ -4,6 +4,8 @@ import numpy as np
 
 from framework.autodiff import notes
 from framework.autodiff.debug.explanation import Explanation
+from framework.autodiff.debug.gradient_paths import label
+from framework.autodiff.debug.rebound_names import rebound
 from framework.autodiff.debug.recorded_ops import steps
 from framework.core import dtypes
 from framework.core.tensor import Tensor
@@ -15,10 +17,6 @@ def described(source):
         return f"the variable {label(source)}"
     array = source.array
     return f"the source, a {dtypes.of_array(array)} tensor of shape {array.shape},"
-
-
-def label(variable):
-    return repr(getattr(variable, "path", None) or variable.name)
 
 
 def forgotten(tape, targets, source, mine):
@@ -39,7 +37,7 @@ def unwatched(tape, source, mine):
         return None
     if isinstance(source, CoreVariable):
         return _unwatched_variable(tape, source)
-    return _another_object(tape, source) or Explanation(
+    return rebound(source) or _another_object(tape, source) or Explanation(
         "None", f"{described(source)} was never watched by this tape",
         "call tape.watch(x) inside the `with` block before x is used, or make it a tf.Variable",
     )  # fmt: skip

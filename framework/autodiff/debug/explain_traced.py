@@ -6,6 +6,7 @@ from framework.autodiff.debug.explanation import Explanation, where
 from framework.autodiff.debug.gradient_paths import (
     LEAVING,
     Link,
+    assigned_to,
     end_of,
     forward,
     joined,
@@ -93,4 +94,6 @@ def _left_for_python(entries, pairs, source):
     for entry in entries:
         if entry.kind == "value" and entry.what in LEAVING and entry.inputs[0] in reached:
             found.setdefault(*left_by(entry.what, entry.layer, entry.line))
+        if entry.kind == "assign" and entry.inputs[0] in reached:
+            found.setdefault(*assigned_to(entry.what, entry.layer, entry.line))
     return Explanation("None", *joined(found)) if found else None

@@ -9,6 +9,11 @@ from framework.autodiff.debug.explanation import where
 from framework.autodiff.debug.recorded_ops import Layers, steps
 
 
+def label(variable):
+    """Return a variable's path or name, quoted."""
+    return repr(getattr(variable, "path", None) or variable.name)
+
+
 class Link(NamedTuple):
     """An edge from one serial to another; `output` is None if the path ends there."""
 
@@ -81,6 +86,8 @@ def ends_of(tape, links, reached):
     for kind, _, what, serials, *_ in tape._notes:
         if kind is notes.LAYER:
             layer = what
+        elif kind is notes.ASSIGNED and not reached.isdisjoint(serials):
+            found.setdefault(*assigned_to(what, layer, ""))
         elif kind is notes.READ and what in LEAVING and not reached.isdisjoint(serials):
             found.setdefault(*left_by(what, layer, ""))
     return found
@@ -99,6 +106,14 @@ def left_by(how, layer, line):
     if how == "convert":
         remedy = "make the tensor by tf.stack or tf.convert_to_tensor, which gradients go through"
     return f"the value left the tape through {LEAVING[how]}{where(layer, line)}", remedy
+
+
+def assigned_to(variable, layer, line):
+    """Return (reason, remedy) for a value that was assigned to a variable."""
+    place = where(layer, line)
+    reason = f"the value went into the variable {label(variable)} by assign(){place}, and no "
+    remedy = "compute with the tensor itself, or take the gradient with respect to the variable"
+    return f"{reason}gradient goes back through an assignment", remedy
 
 
 def end_of(op, layer, line, dtype=None):

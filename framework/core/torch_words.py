@@ -1,0 +1,93 @@
+"""PyTorch's names for what tensors, layers and optimizers do otherwise here.
+
+Reading such a name raises an AttributeError that says what to write instead, so `hasattr` is False.
+A subclass or an object can define the name itself.
+"""
+
+
+class TorchWord:
+    """A name that raises an AttributeError with the words of this package."""
+
+    def __init__(self, instead):
+        self.instead = instead
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, instance, owner=None):
+        raise AttributeError(
+            f"{owner.__name__!r} has no attribute {self.name!r}, which is PyTorch's. {self.instead}"
+        )
+
+
+_GRADIENT = (
+    "Compute the loss inside `with tf.GradientTape() as tape:`, then call "
+    "tape.gradient(loss, variables)."
+)
+_NO_MOVE = "There is one device, the CPU: leave it out."
+_CAST = 'Use tf.cast(x, "{}").'
+_FRESH = "Leave it out: a tape returns new gradients and adds them to nothing."
+
+
+class TensorWords:
+    """Base of tensors and variables: the names of torch.Tensor."""
+
+    __slots__ = ()
+
+    backward = TorchWord(_GRADIENT)
+    grad = TorchWord(_GRADIENT)
+    requires_grad = TorchWord("A tape watches trainable variables, and x after tape.watch(x).")
+    requires_grad_ = TorchWord("Use tape.watch(x) inside the tape, or make it a tf.Variable.")
+    retain_grad = TorchWord("Pass the tensor as a source: tape.gradient(loss, x).")
+    detach = TorchWord("Use tf.stop_gradient(x).")
+    clone = TorchWord("Tensors never change, so no copy is needed; tf.identity(x) returns one.")
+    view = TorchWord("Use tf.reshape(x, shape).")
+    permute = TorchWord("Use tf.transpose(x, perm=...).")
+    unsqueeze = TorchWord("Use tf.expand_dims(x, axis).")
+    dim = TorchWord("Use x.ndim.")
+    numel = TorchWord("Use x.size, or tf.size(x).")
+    masked_fill = TorchWord("Use tf.where(mask, value, x).")
+    contiguous = TorchWord("Leave it out: every op accepts tensors of any memory layout.")
+    to = TorchWord(f'{_NO_MOVE} For another dtype use tf.cast(x, "float16").')
+    cpu = TorchWord(_NO_MOVE)
+    cuda = TorchWord(_NO_MOVE)
+    float = TorchWord(_CAST.format("float32"))
+    half = TorchWord(_CAST.format("float16"))
+    double = TorchWord(_CAST.format("float64"))
+    long = TorchWord(_CAST.format("int64"))
+
+
+class LayerWords:
+    """Base of layers and models: the names of torch.nn.Module."""
+
+    parameters = TorchWord("Use trainable_variables, or variables with the others.")
+    named_parameters = TorchWord("Use {v.path: v for v in model.variables}.")
+    zero_grad = TorchWord(_FRESH)
+    backward = TorchWord(_GRADIENT)
+    state_dict = TorchWord('Use get_weights(), or save_weights("name.weights.h5").')
+    load_state_dict = TorchWord('Use set_weights(weights), or load_weights("name.weights.h5").')
+    train = TorchWord("Pass training=True in the call: model(x, training=True); fit does.")
+    eval = TorchWord("Pass training=False in the call: model(x, training=False); predict does.")
+    forward = TorchWord("The method is `call`; call the object itself: model(x).")
+    modules = TorchWord("Use layers, the layers of a model.")
+    children = TorchWord("Use layers, the layers of a model.")
+    requires_grad_ = TorchWord("Set `trainable = False` or True.")
+    register_buffer = TorchWord("Use self.add_weight(..., trainable=False).")
+    register_parameter = TorchWord("Use self.add_weight(...).")
+    to = TorchWord(_NO_MOVE)
+    cpu = TorchWord(_NO_MOVE)
+    cuda = TorchWord(_NO_MOVE)
+    half = TorchWord('Set keras.config.set_dtype_policy("mixed_float16") first.')
+
+
+class OptimizerWords:
+    """Base of optimizers: the names of torch.optim.Optimizer."""
+
+    step = TorchWord(
+        "Use optimizer.apply_gradients(zip(gradients, variables)), with the gradients of "
+        "tape.gradient(loss, variables)."
+    )
+    zero_grad = TorchWord(_FRESH)
+    param_groups = TorchWord('Use groups={"pattern of paths": {"learning_rate": ...}}.')
+    state_dict = TorchWord("Use optimizer.variables, or training_step.state().")
+    load_state_dict = TorchWord("Use training_step.restore(state), or fit(resume=folder).")

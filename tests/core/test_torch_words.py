@@ -1,0 +1,63 @@
+"""PyTorch's names raise an AttributeError with our words; users' classes can define them."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import framework as tf
+from framework import keras
+from framework.core import torch_words
+
+optimizers = keras.optimizers
+OBJECTS = {
+    torch_words.TensorWords: [
+        tf.constant(1.0), tf.Variable(1.0), keras.Variable(1.0), keras.Input((2,))
+    ],
+    torch_words.LayerWords: [keras.layers.Dense(1), keras.Sequential([])],
+    torch_words.OptimizerWords: [optimizers.SGD(), optimizers.LossScaleOptimizer("sgd")],
+}  # fmt: skip
+WORDS = [
+    (thing, name)
+    for words, things in OBJECTS.items()
+    for thing in things
+    for name, word in vars(words).items()
+    if isinstance(word, torch_words.TorchWord)
+]
+
+
+@pytest.mark.parametrize(
+    ("thing", "name"), WORDS, ids=[f"{type(thing).__name__}.{name}" for thing, name in WORDS]
+)
+def test_each_word_says_what_to_write(thing, name):
+    assert not hasattr(thing, name)
+    with pytest.raises(AttributeError, match=rf"'{name}', which is PyTorch's\. [A-Z].*\.$"):
+        getattr(thing, name)
+
+
+def test_users_can_define_the_words():
+    class Net(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(1)
+            self.parameters = [1, 2]
+
+        def forward(self, x):
+            return self.dense(x)
+
+        def call(self, x):
+            return self.forward(x)
+
+    model = Net()
+    model.train = "mine"
+    assert model(np.ones((2, 3), "float32")).shape == (2, 1)
+    assert model.parameters == [1, 2]
+    assert model.train == "mine"
+
+
+def test_no_word_hides_an_attribute():
+    for words in OBJECTS:
+        for name in vars(words):
+            if not name.startswith("__"):
+                assert isinstance(inspect.getattr_static(words, name), torch_words.TorchWord)
+    assert isinstance(tf.constant([1.0]).size, int)
