@@ -33,6 +33,7 @@ TESTED_IN = {
         kernels/fast/elementwise_double""",
     "compiler/test_numpy_regions.py": "compiler/numpy_tasks",
     "compiler/test_tape_plans.py": "compiler/partition",
+    "commands/test_commands.py": "__main__ commands/*",
     "core/test_conversion.py": "core/stacking",
     "core/test_members.py": "core/errors functions/initializers",
     "core/test_downloads.py": "core/archive_extraction",
@@ -148,7 +149,7 @@ TESTED_IN = {
     "saving/test_weights.py": "saving/named_arrays",
     "saving/test_writing.py": "saving/tree core/stored",
     "surface/test_values.py": "functions/*",
-    "test_config.py": "__main__ functions/devices functions/settings",
+    "test_config.py": "functions/devices functions/settings",
     "test_debugging.py": "training/numerics_check autodiff/debug/nonfinite_values",
     "test_namespaces.py": """
         bitwise compat dtypes errors image io linalg math nest nn random sets signal strings keras/*

@@ -1,14 +1,11 @@
-"""`framework.config`, and the commands of `python -m framework`."""
+"""`framework.config`."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import framework as tf
-from framework import __main__ as program
 from framework.kernels import threads, tier
 
 PACKAGE = Path(tf.__file__).parent
@@ -52,40 +49,6 @@ def test_what_kernels_ask_for_is_there_and_can_be_compiled_ahead():
     assert asked <= set(tier.libraries())
     without = {name for name in asked if not hasattr(tier.library(name), "warm")}
     assert without <= {"jit", "target"}  # which have no kernels
-
-
-def test_warmup_calls_every_module_once(change, capsys):
-    pytest.importorskip("numba")
-    called = []
-    for name in tier.libraries():
-        module = tier.library(name)
-        if hasattr(module, "warm"):
-            change(module, warm=lambda name=name: called.append(name))
-    assert program.main(["warmup"]) == 0
-    assert called == [line.split()[0] for line in capsys.readouterr().out.splitlines()[:-1]]
-    assert {"micro", "math"} <= set(called)
-
-
-def test_warmup_without_numba(change, capsys):
-    change(tier, _missing="No module named 'numba'")
-    assert program.main(["warmup"]) == 1
-    assert "pip install 'framework[fast]'" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("arguments", [["config"], ["--help"]])
-def test_commands_in_a_process_of_their_own(arguments):
-    command = [sys.executable, "-m", "framework", *arguments]
-    result = subprocess.run(
-        command, cwd=PACKAGE.parent, capture_output=True, text=True, check=True, timeout=120
-    )
-    assert "framework" in result.stdout
-    assert result.stderr == ""
-
-
-def test_an_unknown_command(capsys):
-    with pytest.raises(SystemExit):
-        program.main(["warm"])
-    assert "invalid choice: 'warm'" in capsys.readouterr().err
 
 
 def test_functions_run_eagerly_and_back():

@@ -44,19 +44,34 @@ def named_variables(root):
 
 def write(root, filepath, file):
     """Write the weights of a model into a binary file, in the format of the path's ending."""
-    variables = named_variables(root)
+    write_arrays(filepath, file, {name: v.array for name, v in named_variables(root).items()})
+
+
+def write_arrays(filepath, file, arrays):
+    """Write a dict of arrays into a binary file, in the format of the path's ending."""
     if filepath.endswith(".npz"):
-        _write_npz(file, variables)
+        _write_npz(file, arrays)
     else:
-        write_safetensors(file, {name: v.array for name, v in variables.items()})
+        write_safetensors(file, arrays)
 
 
-def _write_npz(file, variables):
+def arrays_in(filepath, file, limits):
+    """Return {name: array} of a binary file, in the format of the path's ending.
+
+    Raises:
+        LoadError: the file is damaged or not safe.
+    """
+    kind = NpzReader if filepath.endswith(".npz") else SafetensorsReader
+    reader = kind(file, filepath, limits)
+    return {name: reader.array(name) for name in reader.shapes}
+
+
+def _write_npz(file, arrays):
     """Write the arrays one after the other, without copies of all of them."""
     with zipfile.ZipFile(file, "w") as archive:
-        for name, variable in variables.items():
+        for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, _storable(variable.array), allow_pickle=False)
+                np.lib.format.write_array(member, _storable(array), allow_pickle=False)
 
 
 def _storable(array):
