@@ -3,6 +3,7 @@
 import ast
 import inspect
 import textwrap
+import tokenize
 
 from framework.autodiff.debug.event_log import place, user_frame
 from framework.autodiff.debug.explanation import Explanation
@@ -36,7 +37,7 @@ def _assignment(code, names):
         lines, start = inspect.getsourcelines(code)
         text = textwrap.dedent("".join(lines))
         tree = ast.parse(text)
-    except (OSError, TypeError, SyntaxError, IndentationError):
+    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
         return None  # code without a file, or a line that is not a statement by itself
     found = None
     for node in ast.walk(tree):
