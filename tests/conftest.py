@@ -20,6 +20,8 @@ from tests.changed import changed
 os.environ["MPLBACKEND"] = "Agg"  # before anything imports matplotlib; processes inherit it
 # before NumPy; on a busy machine BLAS threads wait for each other, and MNIST takes minutes
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# tests compare bits: kernels must not change from NumPy to Numba between two calls
+os.environ.setdefault("FRAMEWORK_COMPILE_WAIT", "1")
 
 hypothesis.settings.register_profile("framework", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("framework")

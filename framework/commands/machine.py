@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from framework.kernels import tier
+from framework.kernels import ahead, tier
 from framework.kernels.report import show_config
 
 
@@ -26,6 +26,7 @@ def warmup():
     if reason := tier.numba_missing():
         print(f"Numba cannot be used ({reason}): pip install 'framework[fast]'")
         return 1
+    tier.set_tier("numba")  # "auto" would compile them in a second process
     begin = time.perf_counter()
     for name in tier.libraries():
         start = time.perf_counter()
@@ -33,6 +34,8 @@ def warmup():
         if warm is not None:
             warm()
             print(f"{name:12} {time.perf_counter() - start:6.1f} s", flush=True)
+    for name in ahead.GROUPS:
+        ahead.mark(name)
     print(f"{'all':12} {time.perf_counter() - begin:6.1f} s")
     return 0
 

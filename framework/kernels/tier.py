@@ -7,9 +7,11 @@ The environment variable FRAMEWORK_COMPILE or `set_tier` chooses the tier:
     numba   plans and Numba kernels; an error where Numba is missing
     auto    plans, and Numba kernels where it is installed (the default)
 
-Numba is imported here only, at the first call of `library`. The kernels use private parts of Numba:
-a release before `OLDEST` is refused, a release after `NEWEST` has to pass a trial first. A refused
-release causes one warning, and NumPy computes.
+Numba is imported here only, at the first call of `library`. With "auto", kernels that are not on
+disk are compiled by a second process (`ahead`), and NumPy computes until they are.
+
+The kernels use private parts of Numba: a release before `OLDEST` is refused, a release after
+`NEWEST` has to pass a trial first. A refused release causes one warning, and NumPy computes.
 """
 
 import functools
@@ -73,6 +75,8 @@ def library(name):
         return _modules[name]
     except KeyError:
         module = None
+        if tier() == "auto" and not _missing and _installed() and not _is_ready(name):
+            return None
         if tier() in ("numba", "auto") and not numba_missing():
             try:
                 module = import_module(f"framework.kernels.fast.{name}")
@@ -81,6 +85,17 @@ def library(name):
         if _unfit:
             _tell(_missing)
         return _modules.setdefault(name, module)
+
+
+def _is_ready(name):
+    """Return whether a module can be used now; until then, `library` returns None for it."""
+    from framework.kernels import ahead  # late: most programs need no kernel at import
+
+    _modules[name] = None
+    if ahead.is_ready(name, lambda: _modules.pop(name, None)):
+        _modules.pop(name, None)  # another thread may be as far
+        return True
+    return False
 
 
 def without_numba():

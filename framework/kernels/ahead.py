@@ -1,0 +1,174 @@
+"""Compilation of Numba kernels in a process of its own, while NumPy computes.
+
+Numba takes seconds to compile what a convolutional network needs, and holds Python's global lock
+meanwhile. So where a kernel is first asked for and its machine code is not on disk, `is_ready`
+starts `python -m framework.kernels.ahead`, which compiles the modules that it reads from its input.
+Until then NumPy computes; results of both have the same layout, so that the change may come between
+any two calls.
+
+The worker marks a module as compiled by a file beside the machine code. The mark saves time only:
+the machine code itself is checked when it is loaded (`sealed`).
+"""
+
+import atexit
+import functools
+import hashlib
+import logging
+import os
+import sys
+import threading
+from importlib import import_module
+from pathlib import Path
+
+from framework.kernels import sealed
+
+VARIABLE = "FRAMEWORK_COMPILE_WAIT"  # "1": wait for the compilation of kernels
+
+# What is compiled in advance -> the modules of `fast` whose `warm` compiles it
+GROUPS = {
+    "conv": ("im2col", "conv", "winograd", "winograd_back"),
+    "depthwise": ("depthwise",),
+    "norm": ("norm",),
+    "pool": ("pool",),
+    "recurrent": ("recurrent",),
+    "matmul": ("matmul",),
+    "rows": ("matmul", "rows"),
+    "attention": ("matmul", "attention"),
+}
+_IDLE = 2.0  # seconds without requests after which the worker ends
+
+_lock = threading.Lock()
+_pending = {}  # name of a group -> (the worker that compiles it, what to call then)
+_failed = set()  # groups that this process compiles, because a worker did not
+_worker = None
+
+
+def is_ready(name, when_done):
+    """Return whether a module's machine code is on disk, or must be compiled in this process.
+
+    Otherwise a worker compiles it, and then `when_done()` is called, in another thread.
+    """
+    if name not in GROUPS or name in _failed or os.environ.get(VARIABLE) == "1":
+        return True
+    folder = sealed.folder()
+    if folder is None or not os.access(folder, os.W_OK) or not _is_python(sys.executable):
+        return True
+    if _mark(name).read() is not None:
+        return True
+    with _lock:
+        if name not in _pending:
+            _ask(name, when_done)
+    return name in _failed
+
+
+def _is_python(path):
+    return Path(path or "").name.startswith(("python", "pypy"))
+
+
+def _mark(name):
+    """Return the file that says that a group is compiled from these sources."""
+    return sealed.SealedFile(f"{name}.compiled", _sources() + name.encode())
+
+
+@functools.cache
+def _sources():
+    """Return a digest of names, sizes and times of the kernels' files."""
+    digest = hashlib.blake2b(digest_size=16)
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
+        status = file.stat()
+        digest.update(f"{file.name} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return digest.digest()
+
+
+def mark(name):
+    """Note that the modules of a group are compiled."""
+    _mark(name).write(b"")
+
+
+# ---- this process --------------------------------------------------------------------------------
+
+
+def _ask(name, when_done):
+    """Send a name to the worker, which is started if there is none; `_lock` is held."""
+    global _worker
+    try:
+        if _worker is None or _worker.poll() is not None:
+            _worker = _started()
+            threading.Thread(target=_listen, args=(_worker,), daemon=True).start()
+            logging.getLogger("framework").warning(
+                "Compiling kernels for this CPU in a second process; NumPy computes meanwhile. "
+                "`python -m framework warmup` compiles them ahead of time."
+            )
+        _pending[name] = _worker, when_done
+        print(name, file=_worker.stdin, flush=True)
+    except (OSError, ValueError):  # no process can be started, or it ended just now
+        _pending.pop(name, None)
+        _failed.add(name)
+
+
+def _started():
+    import subprocess  # late: the import takes some ms
+
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), *sys.path]))
+    worker = subprocess.Popen(  # noqa: S603 (this interpreter, without arguments of the user)
+        [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+        env={**os.environ, "PYTHONPATH": path, VARIABLE: "1", "FRAMEWORK_COMPILE": "numba"},
+    )  # fmt: skip
+    atexit.register(_leave, worker)
+    return worker
+
+
+def _leave(worker):
+    """At the end of this process: the worker finishes what it was asked for, and then ends."""
+    if worker.poll() is None:
+        worker.returncode = 0  # else Python warns of a child that still runs
+
+
+def _listen(worker):
+    """Use what the worker has compiled, until it ends; what it left out is compiled here."""
+    with worker:
+        for line in worker.stdout:
+            _finish(line.strip())
+    for name, (other, _) in list(_pending.items()):
+        if other is worker:
+            _failed.add(name)
+            _finish(name)
+
+
+def _finish(name):
+    _, when_done = _pending.pop(name, (None, None))
+    if when_done is not None:
+        when_done()
+
+
+# ---- the worker ----------------------------------------------------------------------------------
+
+
+def _work():
+    """Compile the groups named on standard input, and write each name when it is done."""
+    import queue
+
+    asked, answers = queue.Queue(), os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # nothing else may write to standard output
+
+    def read():
+        for line in sys.stdin:
+            asked.put(line.strip())
+
+    threading.Thread(target=read, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(1)
+    while True:
+        try:
+            name = asked.get(timeout=_IDLE)
+        except queue.Empty:
+            return
+        for module in GROUPS[name]:
+            import_module(f"framework.kernels.fast.{module}").warm()
+        mark(name)
+        print(name, file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    _work()
