@@ -52,6 +52,7 @@ TESTED_IN = {
         data/checksums data/csv_files data/file_readers data/records data/stored
         data/storing_methods""",
     "data/test_methods.py": """
+        data/shape_functions
         data/buckets data/experimental data/former_functions data/mixing data/options
         data/parallel""",
     "data/test_positions.py": "data/iterator",

@@ -49,7 +49,9 @@ _COSTLY = {
     "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",
     "gelu_back",
 }  # fmt: skip
-_DTYPES = frozenset(np.dtype(t) for t in ("float32", "float64", "int32", "int64", "bool"))
+_DTYPES = frozenset(
+    np.dtype(t) for t in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool")
+)
 
 
 class GroupLoop:

@@ -1,4 +1,4 @@
-"""Batches of elements of similar length, composed of `group_by_window` and `padded_batch`."""
+"""Batches of elements of similar length: groups of a window, and `padded_batch` of each."""
 
 import bisect
 import operator
@@ -6,6 +6,9 @@ import operator
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor_spec import TensorSpec
+from framework.data.arguments import made
+from framework.data.grouping import GroupByWindow
+from framework.data.purity import is_pure
 from framework.data.structure import array_in, like, packer
 from framework.data.transform import call, is_guessed
 
@@ -43,9 +46,8 @@ def bucketed(
             wanted = _filled(spec, shapes, boundaries[number] - 1)
         return group.padded_batch(sizes[number], wanted, values, drop_remainder)
 
-    return dataset.group_by_window(
-        bucket_of, batch, window_size_func=lambda bucket: sizes[bucket.item()]
-    )  # fmt: skip
+    how = bucket_of, batch, lambda bucket: sizes[bucket.item()], made, is_pure(length_of)
+    return made(GroupByWindow(dataset._framework, *how))
 
 
 def _opened(spec):

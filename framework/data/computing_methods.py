@@ -8,6 +8,7 @@ from framework.core import random
 from framework.core.errors import InvalidArgumentError
 from framework.data import grouping, mixing, transform
 from framework.data.arguments import at_least, made, stage_of, workers
+from framework.data.purity import is_pure
 from framework.data.structure import array_in, as_element
 
 _CYCLE = 8  # datasets open in `interleave` by default; the order does not depend on the machine
@@ -119,7 +120,8 @@ class ComputingMethods:
                 f"{'none' if window_size is None else 'both'}."
             )
         size = window_size_func or (lambda key: window_size)
-        return made(grouping.GroupByWindow(self._framework, key_func, reduce_func, size, made))
+        how = key_func, reduce_func, size, made, is_pure(key_func)
+        return made(grouping.GroupByWindow(self._framework, *how))
 
     def rejection_resample(
         self, class_func: Any, target_dist: Any, initial_dist: Any = None, seed: Any = None,

@@ -10,6 +10,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.data.parallel import Parallel
 from framework.data.row_gathering import Rows, batched
+from framework.data.shape_functions import ByShape
 from framework.data.stage import (
     END,
     UNKNOWN,
@@ -156,6 +157,10 @@ def _padded(arrays, shape, value):
     if value is None:
         value = b"" if arrays[0].dtype.kind == "O" else 0
     out = np.full((len(arrays), *longest), value, arrays[0].dtype)
+    if len(longest) == 1:
+        for row, array in zip(out, arrays):
+            row[: array.shape[0]] = array
+        return out
     for i, array in enumerate(arrays):
         # a 0-d array of strings would be stored itself
         out[(i, *map(slice, array.shape))] = array if array.ndim else array[()]
@@ -268,9 +273,10 @@ class GroupByWindow(Stage):
 
     calls_python = True
 
-    def __init__(self, parent, key, reduce, size, dataset):
+    def __init__(self, parent, key, reduce, size, dataset, pure):
         super().__init__(parent)
         self.key, self.reduce, self.size, self.dataset = key, reduce, size, dataset
+        self.pure = pure  # whether `key` has no effects
 
     def length(self):
         return UNKNOWN
@@ -292,9 +298,10 @@ class GroupByWindow(Stage):
 
     def elements(self):
         groups, sizes, spec = {}, {}, None
+        key_of = ByShape(self._key_of) if self.pure else self._key_of
         for number, element in enumerate(self.parent.iterate()):
             spec = self.parent.spec() if spec is None else spec
-            key = _key(run(self, "key_func", self.key, element, number), "key_func")
+            key = key_of(element, number)
             group = groups.setdefault(key, [])
             group.append(element)
             if len(group) == 1:
@@ -307,6 +314,9 @@ class GroupByWindow(Stage):
                 yield from self._reduced(key, groups.pop(key), spec)
         for key in sorted(groups):
             yield from self._reduced(key, groups[key], spec)
+
+    def _key_of(self, element, number):
+        return _key(run(self, "key_func", self.key, element, number), "key_func")
 
     def _reduced(self, key, group, spec):
         dataset = self.reduce(_int64(key), self.dataset(Listed(group, spec)))
@@ -322,6 +332,8 @@ def _int64(value):
 
 
 def _key(value, what):
+    if type(value) is int:
+        return value
     array = array_in(value, what)
     if array.ndim or array.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{what} must return one int64, got {value!r}.")

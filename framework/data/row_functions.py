@@ -12,7 +12,7 @@ from framework.compiler.function import Function
 from framework.core import nest, recorders
 from framework.core.conversion import tensor
 from framework.core.errors import BatchedValueError
-from framework.core.recorders import Recorder, pause_all
+from framework.core.recorders import Recorder, pause_all, thread
 from framework.core.tensor import Tensor
 from framework.data.structure import as_element, map_named
 
@@ -50,8 +50,12 @@ class RowFunction:
 
     def together(self, element):
         """Return the results for all rows of `element`, by a plan of one call of the function."""
-        with pause_all():
-            result = self._plan(*_arguments(element))
+        if thread.stack:
+            with pause_all():
+                return self.together(element)
+        result = self._plan(*_arguments(element))
+        if type(result) is tuple and all(map(_is_plain, result)):
+            return result
         return map_named(_in_order, as_element(result, "map_func's result"), "")
 
     def _by_rows(self, *parts):
@@ -87,6 +91,10 @@ def _equal(together, column):
 def _whole(leaf, level, count):
     found = rows_of(tensor(leaf), level, count)
     return Tensor(found) if isinstance(found, np.ndarray) else found
+
+
+def _is_plain(leaf):
+    return type(leaf) is Tensor and leaf.array.flags.c_contiguous
 
 
 def _in_order(leaf, _):

@@ -158,14 +158,14 @@ class MappedBatches:
         if not count:
             raise StopIteration
         at, rows = self._at, self._rows
-        self._at += count
         pairs = zip(self._gathers, rows.orders)
         element = self._pack([Tensor(g(o[at : at + count])) for g, o in pairs])
         try:
             for function in rows.maps:
                 element = function.together(element)
         except Exception:  # it is raised at its element
-            return self._by_row(rows.select(slice(at, at + count)), at)
+            return self._by_row(count)
+        self._at += count
         return element
 
     def _available(self):
@@ -183,9 +183,10 @@ class MappedBatches:
         count = 0 if self._rows is None else len(self._rows) - self._at
         return 0 if self._drop and count < self._size else count
 
-    def _by_row(self, rows, at):
-        elements, found = iter(rows), []
-        for number in range(len(rows)):
+    def _by_row(self, count):
+        at = self._at
+        elements, found = iter(self._rows.select(slice(at, at + count))), []
+        for number in range(count):
             self._at = at + number + 1  # the next batch begins here if this element fails
             found.append(next(elements))
         return nest.map_structure(lambda *parts: Tensor(np.stack([p.array for p in parts])), *found)

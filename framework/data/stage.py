@@ -250,11 +250,18 @@ class GeneratorStage(Stage):
         return spec_of(_only(self)) if self.signature is None else self.signature
 
     def elements(self):
+        signature, fitting = self.signature, set()
+        dtype = signature.dtype.np if isinstance(signature, TensorSpec) else None
         for value in self.make():
-            if self.signature is None:
+            if signature is None:
                 yield as_element(value, "element")
+            elif type(value) is np.ndarray and value.dtype is dtype and value.shape in fitting:
+                yield Tensor(value.copy())  # the generator may change its array
             else:
-                yield _fitted(value, self.signature, "element")
+                element = _fitted(value, signature, "element")
+                if dtype is not None:
+                    fitting.add(element.array.shape)
+                yield element
 
 
 def _only(stage):

@@ -5,6 +5,8 @@ NumPy's loop branches at each element. With 2**20 float32 elements and a random 
 fewer than some thousand elements.
 """
 
+import math
+
 import numpy as np
 
 _FEW = 8192  # minimum elements for which bit operations are used instead of `np.where`
@@ -71,6 +73,10 @@ def zeroed(x, condition):
 
 def select(condition, a, b):
     """Return `a` where `condition` holds, else `b`."""
+    if type(condition) is type(a) is np.ndarray and condition.dtype == np.bool_:
+        found = _by_rows(condition, a, b)
+        if found is not None:
+            return found
     if type(a) in (int, float):
         a = _like_16_bits(a, b)
     elif type(b) in (int, float):
@@ -85,6 +91,32 @@ def select(condition, a, b):
             np.bitwise_xor(bits, b_bits, out=bits)
             return bits.view(a.dtype)
     return np.where(condition, a, b)
+
+
+_LONG_ROW = 64  # elements of a row from which copying rows is faster than choosing elements
+
+
+def _by_rows(condition, a, b):
+    """Return the choice between rows of `a` and of `b`, or a number; None if there are no rows.
+
+    NumPy is slow where a condition for rows of a few elements is broadcast.
+    """
+    axes = condition.ndim
+    while axes and condition.shape[axes - 1] == 1:
+        axes -= 1
+    row = math.prod(a.shape[axes:])
+    if row < 2 or not axes or condition.ndim != a.ndim or condition.shape[:axes] != a.shape[:axes]:
+        return None
+    rows = condition.reshape(condition.shape[:axes])
+    if type(b) in (int, float) and a.dtype.kind == "f" and a.dtype.itemsize >= 4:
+        chosen = a.copy()
+        chosen[~rows] = b
+        return chosen
+    if type(b) is not np.ndarray or b.shape != a.shape or b.dtype != a.dtype or row < _LONG_ROW:
+        return None
+    chosen = b.copy()
+    chosen[rows] = a[rows]
+    return chosen
 
 
 def _like_16_bits(number, x):

@@ -161,7 +161,7 @@ def _integers(x):
 # ---- projective transforms -----------------------------------------------------------------------
 
 
-def projected(x, transforms, *, size, order, mode, fill, affine=False):
+def projected(x, transforms, *, size, order, mode, fill, affine=False, straight=False):
     """Return images whose pixel (x, y) is the old one at ((ax + by + c) / k, (dx + ey + f) / k).
 
     Args:
@@ -172,6 +172,8 @@ def projected(x, transforms, *, size, order, mode, fill, affine=False):
         mode: one of FOLDS.
         fill: the value beyond the image with mode="constant", and where k is 0.
         affine: whether g and h are 0, so that k need not be computed.
+        straight: whether b and d are 0, too, so that rows stay rows: the coordinates along one axis
+            do not depend on the other.
     """
     columns = np.arange(size[1], dtype=np.float32)
     rows = np.arange(size[0], dtype=np.float32)[:, None]
@@ -179,8 +181,11 @@ def projected(x, transforms, *, size, order, mode, fill, affine=False):
     def part(i):
         return reshape(getitem(transforms, index=(slice(None), i)), shape=(-1, 1, 1))
 
-    across = part(0) * columns + part(1) * rows + part(2)
-    down = part(3) * columns + part(4) * rows + part(5)
+    if straight:
+        across, down = part(0) * columns + part(2), part(4) * rows + part(5)
+    else:
+        across = part(0) * columns + part(1) * rows + part(2)
+        down = part(3) * columns + part(4) * rows + part(5)
     lost = None
     if not affine:
         k = part(6) * columns + part(7) * rows + 1

@@ -183,10 +183,10 @@ def test_ops_on_integers_and_booleans(dtype):
         assert found[name].dtype == expected.dtype or name == "masked"
 
 
-@pytest.mark.parametrize("of", ["float32", "float64", "int32", "bool"])
+@pytest.mark.parametrize("of", ["float32", "float64", "int32", "int16", "uint8", "bool"])
 def test_casts(of):
     to = ["float32", "float64", "bool"] + (["int64", "uint8"] if of in ("int32", "bool") else [])
-    x = np.array([0, 1, 2, 3, 250], of)
+    x = np.array([0, 1, 2, 3, 250]).astype(of)
     steps = [(d, "cast", ("x",), {"dtype": d}) for d in to]
     results = [np.empty(5, d) for d in to]
     build(LoopProgram([full("x", of, 1)], steps, dict.fromkeys(to)))(x, *results)

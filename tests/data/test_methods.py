@@ -8,6 +8,7 @@ import pytest
 import framework as tf
 from framework.core import random
 from framework.core.errors import InvalidArgumentError
+from framework.core.tensor_spec import TensorSpec
 from framework.data import Dataset, Options, experimental
 from tests.data.test_dataset import elements
 
@@ -251,3 +252,32 @@ def test_unknown_lengths_train(method):
         found = getattr(model, method)(data, verbose=0)
         losses = found.history["loss"] if method == "fit" else [found]
         assert np.isfinite(losses).all()
+
+
+SHAPES = Dataset.from_generator(
+    lambda: (np.full(n % 5 + 1, n + 1, np.int32) for n in range(23)),
+    output_signature=TensorSpec((None,), "int32"),
+)
+
+
+@pytest.mark.parametrize(
+    ("length", "calls"),
+    [
+        (lambda x: tf.shape(x)[0], 5),
+        (lambda x: len(x), 5),
+        (lambda x: tf.cast(tf.reduce_sum(x) // x[0], "int64"), 23),
+        (lambda x: x.numpy().size, 23),
+    ],
+    ids=["tf.shape", "len", "an op", "the value"],
+)
+def test_a_key_of_shapes_alone_is_computed_once_for_each(length, calls):
+    data = SHAPES.bucket_by_sequence_length(length, [3, 5], [2, 3, 4])
+    stage, seen = data._framework, []
+    key = stage.key
+    stage.key = lambda x: seen.append(1) or key(x)
+    stage.pure = True
+    found = [batch.tolist() for batch in data]
+    assert len(seen) == calls
+    stage.pure = False
+    assert [batch.tolist() for batch in data] == found
+    assert len(seen) == calls + 23

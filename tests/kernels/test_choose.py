@@ -34,3 +34,21 @@ def test_a_choice_has_the_dtype_of_the_array(shape, dtype):
                 assert found.dtype == dtype
                 chosen = a if np.all(condition) else b
                 assert np.all(found == chosen)
+
+
+@pytest.mark.parametrize(
+    "shape", [(5, 1, 1), (5, 7, 1), (1, 7, 1), (5, 7, 80), (5, 1, 80)], ids=str
+)
+@pytest.mark.parametrize("b", [0, 2.5, None])
+def test_a_choice_of_whole_rows(shape, b):
+    rng = np.random.default_rng(0)
+    a, other = rng.normal(size=(2, 5, 7, 80)).astype(np.float32)
+    condition, b = rng.random(shape) < 0.5, other if b is None else b
+    for x in (a, a[..., ::-1], a[..., :3]):
+        y, c = (v[..., : x.shape[-1]] if np.ndim(v) else v for v in (b, condition))
+        kept = x.copy()
+        found = choose.select(c, x, y)
+        np.testing.assert_array_equal(found, np.where(c, x, y))
+        assert found.dtype == np.float32
+        assert not np.shares_memory(found, x)
+        np.testing.assert_array_equal(x, kept)

@@ -59,18 +59,20 @@ def in_training(transform_boxes: Method) -> Method:
     return cast(Method, transform)
 
 
-def warped(layer, images, transforms, interpolation, mode, affine=True):
+def warped(layer, images, transforms, interpolation, mode, affine=True, straight=False):
     """Return images read at transformed positions, as `ops.warping.projected`.
 
     Args:
         transforms: (batch, 8), or (8,); the last two numbers are 0 unless `affine` is False.
+        straight: whether the transforms neither turn nor shear images.
     """
     transforms = reshape(as_dtype(transforms, "float32"), shape=(-1, 8))
     order, size = _ORDERS.index(interpolation), sizes_of(layer, images.shape)
     fill = float(layer.fill_value)
     x = last(images, layer.data_format)
     y = projected(
-        x, transforms, size=size, order=order, mode=mode, fill=fill, affine=affine
+        x, transforms, size=size, order=order, mode=mode, fill=fill, affine=affine,
+        straight=straight,
     )  # fmt: skip
     return restored(y, layer.data_format)
 
@@ -313,7 +315,7 @@ class RandomTranslation(MovingLayer):
     def _transform_images(self, images, transformation, interpolation):
         right, down = (_column(transformation["translations"], i) for i in (0, 1))
         matrix = _rows(1.0, 0.0, -right, 0.0, 1.0, -down)
-        return warped(self, images, matrix, interpolation, self.fill_mode)
+        return warped(self, images, matrix, interpolation, self.fill_mode, straight=True)
 
     @in_training
     def transform_bounding_boxes(
@@ -366,7 +368,7 @@ class RandomZoom(MovingLayer):
     def _transform_images(self, images, transformation, interpolation):
         across, down = _zooms(transformation, sizes_of(self, images.shape))
         matrix = _rows(across[0], 0.0, across[1], 0.0, down[0], down[1])
-        return warped(self, images, matrix, interpolation, self.fill_mode)
+        return warped(self, images, matrix, interpolation, self.fill_mode, straight=True)
 
     @in_training
     def transform_bounding_boxes(

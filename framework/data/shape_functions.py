@@ -1,0 +1,67 @@
+"""ByShape: results of a function of an element that depend only on the element's shapes."""
+
+from framework.core import nest, recorders
+from framework.core.recorders import Recorder
+from framework.core.tensor import Tensor
+
+
+class ByShape:
+    """The results of a function without effects, remembered while they depend on shapes alone.
+
+    A key function such as `lambda x: tf.shape(x)[0]` is then called once for each shape. Whether
+    an op or Python read the element itself is seen at each call. One object serves one iteration,
+    because the function may read globals that change between iterations.
+
+    Args:
+        compute: a function of an element and its number.
+    """
+
+    def __init__(self, compute):
+        self._compute, self._known = compute, {}
+
+    def __call__(self, element, number):
+        if self._known is None:
+            return self._compute(element, number)
+        if type(element) is Tensor:
+            key = element.array.shape
+        else:
+            leaves = nest.flatten(element)
+            if not all(type(leaf) is Tensor for leaf in leaves):
+                return self._compute(element, number)
+            key = tuple([leaf.array.shape for leaf in leaves])
+        found = self._known.get(key)
+        if found is None:
+            found = self._watched(element, number)
+            if self._known is not None:
+                self._known[key] = found
+        return found
+
+    def _watched(self, element, number):
+        watch = _ElementReads(nest.flatten(element))
+        recorders.push(watch)
+        try:
+            result = self._compute(element, number)
+        finally:
+            recorders.remove(watch)
+        if watch.found:
+            self._known = None
+        return result
+
+
+class _ElementReads(Recorder):
+    """Recorder that sees whether tensors, or variables, are read."""
+
+    def __init__(self, tensors):
+        self._tensors, self.found = tensors, False
+
+    def op(self, op, args, attrs, outputs, saved):
+        self.found |= any(arg is each for arg in args for each in self._tensors)
+
+    def value_read(self, tensor, how):
+        self.found |= any(tensor is each for each in self._tensors)
+
+    def variable_read(self, variable, tensor):
+        self.found = True
+
+    def random_draw(self, draw, tensor):
+        self.found = True
