@@ -139,6 +139,8 @@ TESTED_IN = {
     "optimizers/test_every_optimizer.py": "optimizers/*",
     "optimizers/test_options.py": "optimizers/averaging optimizers/hooks optimizers/multi",
     "optimizers/test_schedules.py": "optimizers/rates",
+    "saving/onnx/test_export.py": "saving/onnx/*",
+    "saving/onnx/test_rules.py": "saving/onnx/rules/*",
     "saving/test_checkpoint.py": """
         core/deferred saving/background saving/checkpoint_manager saving/object_graph
         saving/states train""",

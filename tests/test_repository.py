@@ -32,7 +32,7 @@ def test_installing_brings_three_libraries():
 
 
 def test_importing_loads_no_optional_library():
-    optional = {"numba", "ml_dtypes", "matplotlib", "scipy", "sklearn", "PIL"}
+    optional = {"numba", "ml_dtypes", "matplotlib", "scipy", "sklearn", "PIL", "onnx"}
     program = f"import sys, framework; print(*sorted({optional} & set(sys.modules)))"
     result = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True

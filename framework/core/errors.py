@@ -99,6 +99,10 @@ class SaveError(FrameworkError, OSError):
     """A file cannot be written; an existing file is unchanged."""
 
 
+class ExportError(FrameworkError, ValueError):
+    """A model has a part that the format of an export cannot express."""
+
+
 class DownloadError(FrameworkError, OSError):
     """A file cannot be downloaded, or has no folder to lie in."""
 

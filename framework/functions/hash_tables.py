@@ -117,10 +117,18 @@ def _columns(lines, index, delimiter, dtype, offset, filename):
 
 
 class _Found:
-    """A table op: the value of each key, that of a function for others."""
+    """A table op: the value of each key, that of a function for others.
 
-    def __init__(self, values, missing, dtype):
+    `default` is the value of all others, if they have one value.
+    """
+
+    def __init__(self, values, missing, dtype, default=None):
         self.values, self.missing, self.dtype = values, missing, np.dtype(dtype)
+        self._default = default
+
+    def entries(self):
+        """Return (keys, values, the value of all other keys or None)."""
+        return list(self.values), list(self.values.values()), self._default
 
     def __call__(self, keys):
         made = np.empty(keys.size, self.dtype)
@@ -197,7 +205,7 @@ class StaticHashTable(_Table):
         self._default = tensor(default_value, self.value_dtype, casts=True)
         default = np.asarray(self._default).tolist()
         values = _pairs(initializer)
-        self._table = _Found(values, lambda key: default, self.value_dtype.np)
+        self._table = _Found(values, lambda key: default, self.value_dtype.np, default)
 
     @property
     def default_value(self):

@@ -6,6 +6,7 @@ from framework.core.configs import (
 )  # fmt: skip
 from framework.saving.limits import Limits as Limits
 from framework.saving.model_file import load_model as load_model, save_model as save_model
+from framework.saving.onnx.export import export_onnx as export_onnx
 from framework.saving.torch_file import read_torch as read_torch
 from framework.saving.torch_weights import (
     load_torch_weights as load_torch_weights, propose_torch_names as propose_torch_names,

@@ -26,12 +26,19 @@ _OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
 
 
 class _IndexTable:
-    """A table op from words to indices: by a dict, or by `unknown(words)` for words not in it."""
+    """A table op from words to indices: by a dict, or by `unknown(words)` for words not in it.
+
+    `default` is the index of all words not in it, if they have one index.
+    """
 
     dtype = np.dtype(np.int64)
 
-    def __init__(self, indices, unknown):
-        self._indices, self._unknown = indices, unknown
+    def __init__(self, indices, unknown, default=None):
+        self._indices, self._unknown, self._default = indices, unknown, default
+
+    def entries(self):
+        """Return (keys, values, the value of all other keys or None)."""
+        return list(self._indices), list(self._indices.values()), self._default
 
     def __call__(self, words):
         distinct, inverse = np.unique(words, return_inverse=True)
@@ -52,6 +59,11 @@ class _WordTable:
     def __init__(self, words, unknown, dtype):
         self._words = np.array([*words, unknown], dtype)
         self.dtype = np.dtype(dtype)
+
+    def entries(self):
+        """Return (keys, values, the value of all other keys)."""
+        *words, unknown = self._words.tolist()
+        return list(range(len(words))), words, unknown
 
     def __call__(self, indices):
         last = len(self._words) - 1
@@ -384,7 +396,8 @@ def _new_table(layer):
     indices = {_raw(layer, w): first + i for i, w in enumerate(layer._framework.words or ())}
     if layer.mask_token is not None:  # encodings ignore index -1
         indices[_raw(layer, layer.mask_token)] = 0 if layer.output_mode == "int" else -1
-    return _IndexTable(indices, partial(_unknown, layer))
+    default = _first_unknown(layer) if layer.num_oov_indices == 1 else None
+    return _IndexTable(indices, partial(_unknown, layer), default)
 
 
 def _unknown(layer, words):

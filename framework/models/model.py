@@ -179,19 +179,36 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         return to_json(self, **kwargs)
 
     def export(
-        self, filepath: Any, format: Any = "tf_saved_model", verbose: Any = None,
+        self, filepath: Any, format: Any = "onnx", verbose: Any = None,
         input_signature: Any = None, **kwargs: Any,
     ) -> None:  # fmt: skip
-        """Raise NotImplementedError: no format for other runtimes is written here.
+        """Write the model to an ONNX file, for onnxruntime and other runtimes (docs/saving.md).
 
-        `save` writes "NAME.keras", which Keras 3 loads, and whose `export` writes these formats.
+        The file computes what `model(x, training=False)` does, for every batch size. Its inputs
+        and outputs have the names of the model's. It needs the package onnx.
+
+        Args:
+            filepath: a path that ends in ".onnx".
+            format: "onnx".
+            verbose: whether to print what was written.
+            input_signature: the specs of the inputs (`keras.InputSpec`, `tf.TensorSpec`), a list
+                with one nest for each argument; by default those the model was built with. A size
+                None is unknown.
+            **kwargs: `opset_version`, the version of ONNX's operators (18 to 23, 20 by default).
+
+        Raises:
+            ExportError: ONNX cannot express an op; the error names it, its layer and its line.
+                Nothing is written then.
+
+        Example:
+            >>> import os, tempfile
+            >>> from framework import keras
+            >>> model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+            >>> model.export(os.path.join(tempfile.mkdtemp(), "model.onnx"))
         """
-        raise NotImplementedError(
-            f"export: format={format!r} is not written here. Save the model with "
-            "model.save('NAME.keras'), which keeps layers, weights and optimizer; Keras 3 can load "
-            "that file and export it. The weights alone are written by save_weights: "
-            "'NAME.weights.h5', 'NAME.npz' or 'NAME.safetensors'."
-        )
+        from framework.saving.onnx.export import export_model
+
+        export_model(self, filepath, format, verbose, input_signature, kwargs)
 
     # ---- state as values ----
 

@@ -174,6 +174,15 @@ def newton(printed):
     assert slow > 1e-2
 
 
+def onnx_serving(printed):
+    assert re.search(r"inputs \['image'\], outputs \['digit'\]", printed)
+    assert re.search(r"inputs \['words'\], outputs \['good'\]", printed)
+    assert numbers("digits: accuracy #", printed)[0] > 0.3  # a guess has 0.1
+    assert numbers("text: accuracy #", printed)[0] > 0.8
+    for name in ("digits", "text"):
+        assert numbers(f"{name}: largest difference #", printed)[0] < 1e-5
+
+
 def pinn(printed):
     (oscillator,) = numbers("oscillator: largest error #", printed)
     (burgers,) = numbers("Burgers: largest error #", printed)
@@ -205,8 +214,8 @@ CHECKS = {
     for check in (
         binary_classification, checkpointing, custom_layer, custom_loop_controls,
         digits_or_mnist, fgsm, finetune_groups, gan_2d, integrated_gradients, linear_regression,
-        maml_sine, mnist_fit, mnist_tape, momentum_from_scratch, newton, pinn,
-        polynomial_regression, sine_derivatives, wgan_gp,
+        maml_sine, mnist_fit, mnist_tape, momentum_from_scratch, newton, onnx_serving,
+        pinn, polynomial_regression, sine_derivatives, wgan_gp,
     )
 }  # fmt: skip
 

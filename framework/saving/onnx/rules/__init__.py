@@ -1,0 +1,34 @@
+"""The rules: for each op of the op table, the ONNX nodes that compute it.
+
+A rule is `rule(b, *args, **attrs)`: the Builder, the arguments of the op (References, numbers and
+None) and its attributes. It returns the Reference of the output, or a list of them. The modules of
+this package group rules by kind, as `framework/ops/` does. An op without a rule that has a
+composite is translated by its composite; `without_rule.py` says why each other op has none.
+"""
+
+from importlib import import_module
+
+_MODULES = (
+    "contraction", "elementwise", "movement", "normalization", "pooling", "random",
+    "recurrent", "reduction", "resampling", "scatter", "special", "tables",
+)  # fmt: skip
+
+RULES = {}
+
+
+def rule(*names):
+    """Decorate a rule of the ops with these names."""
+
+    def add(function):
+        for name in names:
+            RULES[name] = function
+        return function
+
+    return add
+
+
+def rules():
+    """Return {name of an op: its rule}."""
+    for module in _MODULES:
+        import_module(f"{__name__}.{module}")
+    return RULES

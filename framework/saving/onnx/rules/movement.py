@@ -1,0 +1,280 @@
+"""Rules of ops that copy, move or select elements."""
+
+import numpy as np
+
+from framework.saving.onnx.rules import rule
+from framework.saving.onnx.rules.operands import promoted
+from framework.saving.onnx.sizes import Size, known
+
+_BOOL = np.dtype(bool)
+END = 2**63 - 1  # beyond the end of any axis
+
+
+# ---- shape ---------------------------------------------------------------------------------------
+
+
+@rule("reshape")
+def reshape(b, x, *, shape):
+    return b.reshape(x, b.call.outputs[0].shape)
+
+
+@rule("transpose")
+def transpose(b, x, *, perm):
+    return b.transpose(x, perm)
+
+
+@rule("broadcast_to")
+def broadcast_to(b, x, *, shape):
+    x = x if hasattr(x, "dtype") else b.constant(x, b.call.outputs[0].dtype)
+    return b.expand(x, b.call.outputs[0].shape)
+
+
+@rule("sum_to")
+def sum_to(b, x, *, shape):
+    lead = x.rank - len(shape)
+    thin = [i + lead for i, n in enumerate(shape) if n == 1 and x.shape[i + lead] != 1]
+    axes = np.array([*range(lead), *thin], np.int64)
+    total = b("ReduceSum", x, b.constant(axes), keepdims=1) if len(axes) else x
+    return b.reshape(total, b.call.outputs[0].shape)
+
+
+@rule("flip")
+def flip(b, x, *, axis):
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    return b.slice(x, [-1] * len(axes), [-END] * len(axes), axes, [-1] * len(axes))
+
+
+@rule("roll")
+def roll(b, x, *, shift, axis):
+    for by, along in zip(np.atleast_1d(shift).tolist(), np.atleast_1d(axis).tolist()):
+        n = x.shape[along]
+        if type(n) is Size and abs(by) > 1:
+            b.refuse("an axis of unknown size is rolled by more than one element")
+        cut = -by if type(n) is Size else -by % max(n, 1)
+        if cut:
+            tail, head = b.slice(x, [cut], [END], [along]), b.slice(x, [0], [cut], [along])
+            x = b("Concat", tail, head, axis=along, shape=x.shape)
+    return x
+
+
+# ---- joining and splitting -----------------------------------------------------------------------
+
+
+@rule("stack")
+def stack(b, *xs, axis):
+    return b("Concat", *(b.unsqueeze(x, axis) for x in promoted(b, *xs)), axis=axis)
+
+
+@rule("unstack")
+def unstack(b, x, *, axis):
+    count = len(b.call.outputs)
+    if count == 1:
+        return [b.squeeze(x, axis)]
+    parts = b("Split", x, b.constant(np.ones(count, np.int64)), axis=axis, outputs=count)
+    return [b.squeeze(part, axis) for part in parts]
+
+
+@rule("concat")
+def concat(b, *xs, axis):
+    xs = promoted(b, *xs)
+    return xs[0] if len(xs) == 1 else b("Concat", *xs, axis=axis)
+
+
+@rule("split")
+def split(b, x, *, sizes, axis):
+    found = b("Split", x, b.ints(sizes), axis=axis, outputs=len(sizes))
+    return found if isinstance(found, list) else [found]
+
+
+# ---- indexing ------------------------------------------------------------------------------------
+
+
+def _items(index, rank):
+    """Return the items of an index with `...` replaced by full slices."""
+    index = index if isinstance(index, tuple) else (index,)
+    taken = sum(
+        np.ndim(i) if getattr(i, "dtype", None) == _BOOL else 1
+        for i in index if i is not None and i is not Ellipsis
+    )  # fmt: skip
+    at = next((k for k, i in enumerate(index) if i is Ellipsis), len(index))
+    return [*index[:at], *[slice(None)] * (rank - taken), *index[at + 1 :]]
+
+
+@rule("getitem")
+def getitem(b, x, *, index):
+    items = _items(index, x.rank)
+    arrays = [k for k, i in enumerate(items) if isinstance(i, (np.ndarray, list))]
+    if arrays:
+        return _advanced(b, x, items, arrays)
+    starts, ends, axes, steps, dropped, added = [], [], [], [], [], []
+    axis = place = 0
+    for item in items:
+        if item is None:
+            added.append(place)
+            place += 1
+            continue
+        if isinstance(item, slice):
+            cut = _cut(item, x.shape[axis])
+            place += 1
+        else:
+            last = item == -1 and type(item) is not Size
+            cut, _ = (item, END if last else item + 1, 1), dropped.append(axis)
+        if cut is not None:
+            starts, ends = [*starts, cut[0]], [*ends, cut[1]]
+            axes, steps = [*axes, axis], [*steps, cut[2]]
+        axis += 1
+    if axes:
+        x = b.slice(x, starts, ends, axes, None if all(s == 1 for s in steps) else steps)
+    x = b.squeeze(x, *dropped) if dropped else x
+    return b.unsqueeze(x, *added) if added else x
+
+
+def _cut(item, n):
+    """Return (start, end, step) of a slice for ONNX; None if it takes the whole axis."""
+    step = 1 if item.step is None else item.step
+    if step > 0:
+        start = 0 if item.start is None else item.start
+        end = END if item.stop is None else item.stop
+        if start == 0 and step == 1 and end in (END, n):
+            return None
+    else:
+        start = END if item.start is None else item.start
+        end = -END if item.stop is None else item.stop
+    return start, end, step
+
+
+def _advanced(b, x, items, arrays):
+    """Index with integer arrays: one axis by Gather, several by GatherND."""
+    if any(i is None for i in items) or any(
+        isinstance(items[k], (int, np.integer)) for k in range(len(items))
+    ):
+        items, x = _without_ints(b, x, items)
+        arrays = [k for k, i in enumerate(items) if isinstance(i, (np.ndarray, list))]
+    index = [np.asarray(items[k]) for k in arrays]
+    if len(index) == 1 and index[0].dtype == bool:
+        index = list(np.nonzero(index[0]))
+        items[arrays[0] : arrays[0] + 1] = index
+        arrays = list(range(arrays[0], arrays[0] + len(index)))
+    first = arrays[0]
+    rest = [slice(None) if k in arrays else i for k, i in enumerate(items)]
+    x = _part(b, x, rest)
+    if len(index) == 1:
+        return b("Gather", x, b.constant(index[0], np.int64), axis=first)
+    if arrays != list(range(first, first + len(arrays))):
+        b.refuse("arrays in an index are not adjacent")
+    places = np.stack(np.broadcast_arrays(*index), -1).astype(np.int64)
+    sizes = x.shape[first : first + len(arrays)]
+    if not known(sizes) and (places < 0).any():
+        b.refuse("negative positions index axes of unknown size")
+    if known(sizes):
+        places = np.where(places < 0, places + np.array(sizes), places)
+    rank, count = x.rank, len(arrays)
+    order = [*arrays, *(i for i in range(rank) if i not in arrays)]
+    y = b("GatherND", b.transpose(x, order), b.constant(places))
+    lead = places.ndim - 1  # the indexed axes come first; they belong at `first`
+    kept = [lead + i for i in range(rank - count)]
+    return b.transpose(y, [*kept[:first], *range(lead), *kept[first:]])
+
+
+def _part(b, x, items):
+    shape = list(x.shape)
+    y = x
+    for axis, item in enumerate(items):
+        cut = _cut(item, x.shape[axis])
+        if cut is not None:
+            y = b.slice(y, [cut[0]], [cut[1]], [axis], [cut[2]])
+            if type(shape[axis]) is not Size:
+                shape[axis] = len(range(*item.indices(shape[axis])))
+    y.shape = tuple(shape)
+    return y
+
+
+def _without_ints(b, x, items):
+    """Return an index without numbers: beside arrays they act as arrays of one number."""
+    if any(i is None for i in items):
+        b.refuse("an index has both arrays and new axes")
+    return [np.array(i) if isinstance(i, (int, np.integer)) else i for i in items], x
+
+
+@rule("gather")
+def gather(b, x, indices, *, axis):
+    indices = indices if hasattr(indices, "dtype") else b.constant(indices, np.int64)
+    return b("Gather", x, _positions(b, indices), axis=axis)
+
+
+@rule("gather_rows")
+def gather_rows(b, x, indices):
+    return gather(b, x, indices, axis=0)
+
+
+def _positions(b, indices):
+    """Return indices in a dtype that ONNX takes as indices."""
+    return indices if indices.dtype in (np.int32, np.int64) else b.cast(indices, np.int64)
+
+
+@rule("take_along_axis")
+def take_along_axis(b, x, indices, *, axis):
+    x, indices = _aligned(b, x, indices, axis)
+    return b("GatherElements", x, _positions(b, indices), axis=axis)
+
+
+def _aligned(b, x, indices, axis):
+    """Broadcast both against each other along all other axes, as NumPy does."""
+    for ref, other in ((0, 1), (1, 0)):
+        pair = [x, indices]
+        shape = [
+            pair[other].shape[i] if i != axis and n == 1 else n
+            for i, n in enumerate(pair[ref].shape)
+        ]
+        if tuple(shape) != tuple(pair[ref].shape):
+            pair[ref] = b.expand(pair[ref], tuple(shape))
+        x, indices = pair
+    return x, indices
+
+
+# ---- padding, one-hot, sorting -------------------------------------------------------------------
+
+
+@rule("pad")
+def pad(b, x, *, widths):
+    return _padded(b, x, widths, "constant")
+
+
+@rule("reflect")
+def reflect(b, x, *, width):
+    return _padded(b, x, [(0, 0)] * (x.rank - 1) + [(width, width)], "reflect")
+
+
+def _padded(b, x, widths, mode):
+    if not any(map(any, widths)):
+        return x
+    amounts = b.ints([before for before, _ in widths] + [after for _, after in widths])
+    narrow = x.dtype.name in ("bool", "int8", "int16", "uint8", "uint16")
+    y = b("Pad", b.cast(x, np.int32) if narrow else x, amounts, mode=mode)
+    return b.cast(y, x.dtype)
+
+
+@rule("one_hot")
+def one_hot(b, indices, *, depth, dtype):
+    places = b.arange(depth, indices.dtype)
+    return b.cast(b("Equal", b.unsqueeze(indices, -1), places, dtype=_BOOL), dtype)
+
+
+@rule("argsort")
+def argsort(b, x, *, axis, descending=False):
+    """TopK keeps the order of equal elements, as a stable sort does."""
+    x = x if x.dtype.itemsize >= 4 or x.dtype.kind == "f" else b.cast(x, np.int32)
+    _, order = b(
+        "TopK", x, b.size(b.call.outputs[0].shape[axis]), axis=axis, largest=int(descending),
+        sorted=1, outputs=2,
+    )  # fmt: skip
+    order.dtype = np.dtype(np.int64)
+    return order
+
+
+@rule("frame")
+def frame(b, x, *, length, step, count=None):
+    count = b.call.outputs[0].shape[-2]
+    starts = b("Mul", b.arange(count), b.constant(np.int64(step)))
+    places = b("Add", b.unsqueeze(starts, 1), b.constant(np.arange(length)[None]))
+    return b("Gather", x, places, axis=x.rank - 1)
