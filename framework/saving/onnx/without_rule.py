@@ -20,8 +20,8 @@ _GROUPS = {
         cholesky eig eigh eigvals eigvalsh expm inverse lu matrix_rank pinv qr singular_values
         slogdet solve sqrtm svd triangular_solve""",
     _SPECIAL: """
-        bessel_i0 bessel_i0e bessel_i1 bessel_i1e digamma erfcinv erfinv lgamma ndtri nextafter
-        polygamma""",
+        bessel_i0 bessel_i0e bessel_i1 bessel_i1e beta_density betainc digamma erfcinv erfinv
+        gamma_density igamma igammac lgamma ndtri nextafter polygamma polygamma_of zeta""",
     _STATE: "scatter_into slice_into",
     _DECODING: "beam_search greedy_search",
     "a loss over all alignments is for training; export the model without it": "ctc_loss",
