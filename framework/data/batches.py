@@ -221,7 +221,10 @@ class IterableBatches(_Source):
         if isinstance(self.source, Dataset):
             n = self.source.cardinality().item()
             return n if n >= 0 else None
-        return len(self.source) if hasattr(self.source, "__len__") else None
+        try:  # PyTorch's DataLoader and tf.data raise a TypeError for an unknown length
+            return len(self.source) if hasattr(self.source, "__len__") else None
+        except TypeError:
+            return None
 
     def state(self):
         return {"shuffles": [[stage.seed, stage.epoch] for stage in self._shuffles()]}

@@ -10,6 +10,7 @@ from framework.core import dtypes, nest
 from framework.core.argument_types import ShapeLike
 from framework.core.conversion import array_of, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError
+from framework.core.tables import array_from, from_library
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.core.variable import CoreVariable
@@ -19,9 +20,9 @@ def array_in(value, name):
     """Return `value` as an array, without a copy if it is one; errors begin with `name`."""
     if isinstance(value, (Tensor, CoreVariable)):
         return value.array
-    if not hasattr(value, "__array__"):
+    if not hasattr(value, "__array__") and not from_library(value):
         return _converted(value, name)
-    array = np.asarray(value)
+    array = array_from(value, name) if from_library(value) else np.asarray(value)
     if array.dtype.kind == "O" and not all(isinstance(v, (str, bytes)) for v in array.flat):
         raise DTypeError(
             f"{name}: expected numbers or strings, got an array of dtype object. Do its rows have "

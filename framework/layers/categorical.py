@@ -10,6 +10,7 @@ from framework.core.cast import cast
 from framework.core.configurable import one_of
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
+from framework.core.tables import array_from, from_library
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.ops.movement import expand_axes, one_hot, reshape
@@ -233,7 +234,9 @@ def _compressed(summary, epsilon):
 
 
 def whole_of(data):
-    """Return a data frame or column as an array; other data unchanged."""
+    """Return a table or column as an array; other data unchanged."""
+    if from_library(data):
+        return array_from(data, "data")
     known = (np.ndarray, Tensor)
     return np.asarray(data) if hasattr(data, "__array__") and not isinstance(data, known) else data
 

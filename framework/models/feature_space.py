@@ -8,6 +8,7 @@ from framework.core.configurable import Configurable
 from framework.core.conversion import tensor
 from framework.core.errors import FrameworkError, InvalidArgumentError
 from framework.core.promotion import promote
+from framework.core.tables import columns_of, is_table
 from framework.data.dataset import Dataset
 from framework.layers.base import Layer
 from framework.layers.categorical import CategoryEncoding, Discretization
@@ -218,8 +219,11 @@ class FeatureSpace(Layer):
         """Adapt the layers of the features to data: vocabularies, means, boundaries of bins.
 
         Args:
-            dataset: a dict of columns, or a Dataset of such dicts, one row or batch an element.
+            dataset: a dict of columns, a table of pandas, polars or pyarrow, or a Dataset of
+                dicts, one row or batch an element.
         """
+        if is_table(dataset):
+            dataset = columns_of(dataset)
         if isinstance(dataset, dict):
             dataset = Dataset.from_tensor_slices(dataset)
         if not isinstance(dataset, Dataset):
@@ -251,6 +255,8 @@ class FeatureSpace(Layer):
     def __call__(self, data: Any) -> Any:
         """Return the encoded features of a dict of columns, or of the values of one row."""
         _make_ready(self)
+        if is_table(data):
+            data = columns_of(data)
         if not isinstance(data, dict):
             raise InvalidArgumentError(
                 f"A FeatureSpace can only be called with a dict. Received: data={data} (of type "

@@ -39,6 +39,7 @@ from framework.training.epochs import (
 )
 from framework.training.feed import Feed
 from framework.training.mistakes.course import Course
+from framework.training.table_inputs import all_in_arrays, in_arrays
 from framework.training.training_step import (
     check_returned,
     compiled_step,
@@ -67,9 +68,9 @@ class Fitting:
         """Train for a number of epochs.
 
         Args:
-            x: arrays or tensors (or a nest of them) with rows along the first axis, a Dataset, a
-                PyDataset, or an iterable of batches (x, y) or (x, y, sample_weight). Arrays are
-                not copied: do not write into them while fit runs.
+            x: arrays or tensors (or a nest of them) with rows along the first axis, a table of
+                pandas, polars or pyarrow, a Dataset, a PyDataset, or an iterable of batches (x, y)
+                or (x, y, sample_weight). Do not write into arrays while fit runs: they are shared.
             y: the targets, if `x` is arrays.
             batch_size: rows per batch, if `x` is arrays; None: the size that gives
                 `steps_per_epoch` batches of all rows, or 32.
@@ -113,6 +114,7 @@ class Fitting:
         epochs = within_limit(epochs, max_epochs(), "epochs")
         steps_per_epoch = _limited(steps_per_epoch)
         _check_fit(epochs, initial_epoch, verbose, validation_freq, class_weight, sample_weight)
+        x, y, validation_data = all_in_arrays(self, x, y, validation_data)
         if validation_split and validation_data is None:
             x, y, sample_weight, validation_data = split_off(validation_split, x, y, sample_weight)
         batches = as_batches(x, y, sample_weight, batch_size, shuffle, steps=steps_per_epoch)
@@ -165,6 +167,7 @@ class Fitting:
             other values by name), or with `return_dict` a dict by name.
         """
         require_compiled(self, "evaluate")
+        x, y = in_arrays(self, x, y)
         _check_verbose("evaluate", verbose)
         steps = _limited(steps)
         batches = as_batches(x, y, sample_weight, batch_size, shuffle=False, steps=steps)
@@ -180,7 +183,7 @@ class Fitting:
         """Return the outputs for all rows, NumPy arrays in the structure of the model's outputs."""
         _check_verbose("predict", verbose)
         steps = _limited(steps)
-        batches = as_batches(x, None, None, batch_size, shuffle=False, steps=steps)
+        batches = as_batches(*in_arrays(self, x), None, batch_size, shuffle=False, steps=steps)
         step = _reading(batches, *_predict_batch_step(self))
         feed = Feed(batches, steps, self.steps_per_execution, restart=True)
         return run_predict(self, step, feed, verbose=verbose, callbacks=callbacks)
