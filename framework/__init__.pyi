@@ -30,6 +30,7 @@ from framework.functions.assertions import (
     assert_equal as assert_equal, assert_greater as assert_greater, assert_less as assert_less,
     assert_rank as assert_rank,
 )  # fmt: skip
+from framework.functions.bits import bitcast as bitcast
 from framework.functions.contraction import (
     clip_by_global_norm as clip_by_global_norm, clip_by_norm as clip_by_norm,
     clip_by_value as clip_by_value, matmul as matmul, norm as norm, tensordot as tensordot,
@@ -39,6 +40,8 @@ from framework.functions.control import (
     switch_case as switch_case, while_loop as while_loop,
 )  # fmt: skip
 from framework.functions.counting import (
+    histogram_fixed_width as histogram_fixed_width,
+    histogram_fixed_width_bins as histogram_fixed_width_bins,
     searchsorted as searchsorted, unique as unique, unique_with_counts as unique_with_counts,
 )  # fmt: skip
 from framework.functions.creation import (
@@ -69,15 +72,23 @@ from framework.functions.indexing import (
 )  # fmt: skip
 from framework.functions.initializers import constant_initializer as constant_initializer
 from framework.functions.linalg import eig as eig, eigvals as eigvals, einsum as einsum, sqrtm
+from framework.functions.local_windows import extract_volume_patches as extract_volume_patches
 from framework.functions.movement import (
     broadcast_to as broadcast_to, concat as concat, ensure_shape as ensure_shape,
     expand_dims as expand_dims, identity as identity, identity_n as identity_n,
     meshgrid as meshgrid, pad as pad, rank as rank, repeat as repeat, reshape as reshape,
-    reverse as reverse, roll as roll, shape as shape, size as size, split as split,
+    reverse as reverse, reverse_sequence as reverse_sequence, roll as roll,
+    shape as shape, size as size, split as split,
     squeeze as squeeze, stack as stack, tile as tile, transpose as transpose, unstack as unstack,
 )  # fmt: skip
+from framework.functions.ordering import (
+    control_dependencies as control_dependencies, get_static_value as get_static_value,
+    group as group, no_op as no_op,
+)  # fmt: skip
 from framework.functions.parts import complex as complex
-from framework.functions.pooling import space_to_batch as space_to_batch
+from framework.functions.pooling import (
+    batch_to_space as batch_to_space, space_to_batch as space_to_batch,
+)  # fmt: skip
 from framework.functions.printing import print as print
 from framework.functions.python import (
     gradients as gradients, hessians as hessians, init_scope as init_scope,

@@ -5,6 +5,7 @@ from framework.data.file_contents import (
     parse_tensor as parse_tensor, read_file as read_file, serialize_tensor as serialize_tensor,
     write_file as write_file,
 )  # fmt: skip
+from framework.data.json_examples import decode_json_example as decode_json_example
 from framework.data.parsing import (
     FixedLenFeature as FixedLenFeature, FixedLenSequenceFeature as FixedLenSequenceFeature,
     VarLenFeature as VarLenFeature, parse_example as parse_example,
@@ -17,8 +18,9 @@ from framework.data.records import (
 from framework.functions.image_files import (
     decode_and_crop_jpeg as decode_and_crop_jpeg, decode_bmp as decode_bmp,
     decode_gif as decode_gif, decode_image as decode_image, decode_jpeg as decode_jpeg,
-    decode_png as decode_png, decode_webp as decode_webp, encode_jpeg as encode_jpeg,
-    encode_png as encode_png, extract_jpeg_shape as extract_jpeg_shape, is_jpeg as is_jpeg,
+    decode_jxl as decode_jxl, decode_png as decode_png, decode_webp as decode_webp,
+    encode_jpeg as encode_jpeg, encode_png as encode_png,
+    extract_jpeg_shape as extract_jpeg_shape, is_jpeg as is_jpeg,
 )  # fmt: skip
 
 match_filenames_once = matching_files

@@ -1,18 +1,36 @@
+from framework.functions.candidates import (
+    all_candidate_sampler as all_candidate_sampler,
+    compute_accidental_hits as compute_accidental_hits,
+    fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
+    nce_loss as nce_loss, sampled_softmax_loss as sampled_softmax_loss,
+)  # fmt: skip
 from framework.functions.convolution import (
-    atrous_conv2d as atrous_conv2d, conv1d as conv1d, conv1d_transpose as conv1d_transpose,
+    atrous_conv2d as atrous_conv2d, atrous_conv2d_transpose as atrous_conv2d_transpose,
+    conv1d as conv1d, conv1d_transpose as conv1d_transpose,
     conv2d as conv2d,
     conv2d_transpose as conv2d_transpose, conv3d as conv3d, conv3d_transpose as conv3d_transpose,
-    convolution as convolution, depthwise_conv2d as depthwise_conv2d,
+    conv_transpose as conv_transpose, convolution as convolution,
+    depthwise_conv2d as depthwise_conv2d,
     separable_conv2d as separable_conv2d,
 )  # fmt: skip
+from framework.functions.ctc import (
+    ctc_loss as ctc_loss, ctc_unique_labels as ctc_unique_labels,
+)  # fmt: skip
 from framework.functions.elementwise import sigmoid as sigmoid, tanh as tanh
+from framework.functions.embedding import embedding_lookup as embedding_lookup
+from framework.functions.isotonic import isotonic_regression as isotonic_regression
+from framework.functions.local_windows import (
+    dilation2d as dilation2d, erosion2d as erosion2d,
+    local_response_normalization as local_response_normalization, lrn as lrn,
+)  # fmt: skip
 from framework.functions.moments import (
     moments as moments, normalize_moments as normalize_moments,
     sufficient_statistics as sufficient_statistics, weighted_moments as weighted_moments,
 )  # fmt: skip
 from framework.functions.neural import (
     batch_normalization as batch_normalization, bias_add as bias_add, crelu as crelu,
-    dropout as dropout, elu as elu, embedding_lookup as embedding_lookup, gelu as gelu,
+    dropout as dropout, elu as elu, gelu as gelu,
     in_top_k as in_top_k, l2_loss as l2_loss, l2_normalize as l2_normalize,
     leaky_relu as leaky_relu, log_poisson_loss as log_poisson_loss, log_softmax as log_softmax,
     relu as relu, relu6 as relu6, selu as selu,

@@ -3,6 +3,9 @@ from framework.data.examples import (
     FeatureLists as FeatureLists, Features as Features, FloatList as FloatList,
     Int64List as Int64List, SequenceExample as SequenceExample,
 )  # fmt: skip
+from framework.functions.moving_average import (
+    ExponentialMovingAverage as ExponentialMovingAverage,
+)  # fmt: skip
 from framework.saving.checkpoint import (
     Checkpoint as Checkpoint, CheckpointLoadStatus as CheckpointLoadStatus,
 )  # fmt: skip

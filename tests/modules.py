@@ -69,6 +69,8 @@ TESTED_IN = {
     "functions/test_image_boxes.py": "kernels/suppression",
     "functions/test_image_files.py": "data/image_files data/png_files",
     "functions/test_hash_tables.py": "lookup/experimental",
+    "functions/test_candidates.py": "functions/embedding functions/moving_average",
+    "functions/test_banded.py": "kernels/banded",
     "functions/test_linalg.py": "kernels/matrices",
     "functions/test_sampling.py": "functions/distributions functions/generator",
     "functions/test_scattering.py": "functions/counting",

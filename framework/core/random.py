@@ -327,6 +327,26 @@ def _whole_range(generator, shape, dtype, _low, _high):
     return generator.integers(limits.min, limits.max, shape, dtype.np, endpoint=True)
 
 
+def _classes(generator, shape, dtype, edges, unique):
+    """Return class numbers, and as the last number how many were drawn for them.
+
+    Args:
+        edges: the cumulative probabilities of the classes, up to 1.
+        unique: draw until there are as many different classes.
+    """
+    wanted = shape[0] - 1
+    drawn = np.zeros(0, np.int64)
+    while True:
+        unit = generator.random(max(wanted, len(drawn)))
+        drawn = np.concatenate([drawn, np.searchsorted(edges, unit, "right")])
+        if not unique:
+            return np.append(drawn[:wanted], wanted)
+        first = np.sort(np.unique(drawn, return_index=True)[1])
+        if len(first) >= wanted:
+            kept = first[:wanted]
+            return np.append(drawn[kept], kept[-1] + 1)
+
+
 DISTRIBUTIONS = {
     "uniform": _uniform,
     "normal": _normal,
@@ -337,6 +357,7 @@ DISTRIBUTIONS = {
     "poisson": _poisson,
     "binomial": _binomial,
     "bits": _whole_range,
+    "classes": _classes,
 }
 
 

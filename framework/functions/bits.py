@@ -1,4 +1,4 @@
-"""Functions of tf.bitwise: the bits of integers.
+"""tf.bitcast, and functions of tf.bitwise: the bits of integers.
 
 >>> import framework as tf
 >>> tf.bitwise.bitwise_and([5, 6], [3, 3]).numpy()
@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from framework.core.argument_types import TensorLike
+from framework.core import dtypes
+from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.conversion import tensor
-from framework.core.errors import DTypeError
+from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.operations import operation
 from framework.core.promotion import strict
 from framework.core.tensor import Tensor
-from framework.ops import elementwise, numerics
+from framework.functions import windows
+from framework.ops import elementwise, movement, numerics
 
 
 def _integers(x, y, what):
@@ -74,3 +76,30 @@ def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
     """Return the bits of `x` moved down by `y` places; negative numbers stay negative."""
     x, y = _integers(x, y, "right_shift")
     return numerics.right_shift(x, _within(y))
+
+
+@operation
+def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
+    """Return the bits of numbers as another dtype.
+
+    Args:
+        input: numbers. For a larger dtype the last axis must have the elements that form one.
+        type: a numeric dtype; for a smaller one the result has one more axis.
+
+    >>> import framework as tf
+    >>> tf.bitcast(1.0, tf.uint32).numpy().item() == 0x3F800000
+    True
+    """
+    x, wanted = tensor(input), dtypes.as_dtype(type)
+    for dtype in (x.dtype, wanted):
+        if dtype.is_bool or dtype == dtypes.string:
+            raise DTypeError(f"bitcast: expected numbers, got {dtype}. Cast them: tf.cast(x, ...).")
+    size, new = x.dtype.size, wanted.size
+    if new > size and (not x.ndim or x.shape[-1] != new // size):
+        raise InvalidArgumentError(
+            f"bitcast: Cannot bitcast from {x.dtype} of shape {x.shape} to {wanted}: expected a "
+            f"last axis of {new // size}."
+        )
+    x = movement.expand_axes(x, (x.ndim,)) if size > new else x
+    y = numerics.bitcast(x, dtype=wanted.np)
+    return movement.reshape(y, shape=windows.free(x.shape[:-1])) if new > size else y

@@ -265,6 +265,47 @@ def conv3d_transpose(
     )
 
 
+@operation
+def conv_transpose(
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: Any,
+    padding: Any = "SAME", data_format: Any = None, dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Apply `conv1d_transpose`, `conv2d_transpose` or `conv3d_transpose`, by the rank of `input`.
+
+    >>> import framework as tf
+    >>> small, filters = tf.ones([1, 2, 2, 3]), tf.ones([3, 3, 8, 3])
+    >>> tf.nn.conv_transpose(small, filters, [1, 4, 4, 8], strides=2).shape
+    TensorShape([1, 4, 4, 8])
+    """
+    what, n = "conv_transpose", tensor(filters).ndim - 2
+    if not 1 <= n <= 3:
+        raise ShapeError(
+            f"{what}: `filters` must have shape (*size, out, channels) with one to three sizes, "
+            f"got {tensor(filters).shape}."
+        )
+    return _transposed(
+        n, input, filters, output_shape, strides, padding, data_format, dilations, what
+    )
+
+
+@operation
+def atrous_conv2d_transpose(
+    value: TensorLike, filters: TensorLike, output_shape: ShapeLike, rate: Any, padding: Any,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Apply `conv2d_transpose` with stride 1 and the spacing `rate` between filter elements.
+
+    Args:
+        value: of shape (batch, height, width, channels).
+        filters: of shape (height, width, out, channels).
+        output_shape: the shape of the result.
+        rate: an int.
+        padding: "SAME" or "VALID".
+    """
+    what = "atrous_conv2d_transpose"
+    return _transposed(2, value, filters, output_shape, 1, padding, "NHWC", int(rate), what)
+
+
 def _transposed(n, input, filters, output_shape, strides, padding, data_format, dilations, what):
     x, w = strict(tensor(input), tensor(filters))
     _check_filters(w, n, what)

@@ -135,6 +135,53 @@ def _no_integers(x):
 
 
 @operation
+def histogram_fixed_width_bins(
+    values: TensorLike, value_range: TensorLike, nbins: Any = 100, dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Return the number of the bin of each value: `nbins` bins of one width over `value_range`.
+
+    Args:
+        values: numbers; those outside the range are in the first or the last bin.
+        value_range: two numbers of the dtype of `values`, the lower first.
+        nbins: the number of bins.
+        dtype: tf.int32 or tf.int64.
+
+    >>> import framework as tf
+    >>> tf.histogram_fixed_width_bins([-1.0, 0.5, 2.5, 9.0], [0.0, 5.0], nbins=5).numpy()
+    array([0, 0, 2, 4], dtype=int32)
+    """
+    what, count = "histogram_fixed_width_bins", int(nbins)
+    x, edges = strict_all(tensor(values), value_range)
+    if count < 1:
+        raise InvalidArgumentError(f"{what}: nbins {count} must > 0.")
+    if edges.shape != (2,):
+        raise ShapeError(f"{what}: `value_range` must be two numbers, got shape {edges.shape}.")
+    wide = np.dtype(np.float64)
+    low, high = (cast(movement.getitem(edges, index=(i,)), dtype=wide) for i in (0, 1))
+    share = (cast(x, dtype=wide) - low) / (high - low)
+    place = elementwise.minimum(elementwise.maximum(share * count, 0.0), count - 1)
+    return cast(elementwise.floor(place), dtype=dtypes.as_dtype(dtype).np)
+
+
+@operation
+def histogram_fixed_width(
+    values: TensorLike, value_range: TensorLike, nbins: Any = 100, dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Return how many values are in each bin; see `histogram_fixed_width_bins`.
+
+    >>> import framework as tf
+    >>> tf.histogram_fixed_width([-1.0, 0.5, 2.5, 9.0], [0.0, 5.0], nbins=5).numpy()
+    array([2, 0, 1, 0, 1], dtype=int32)
+    """
+    bins = histogram_fixed_width_bins(values, value_range, nbins)
+    flat = movement.reshape(bins, shape=(-1,))
+    wanted = dtypes.as_dtype(dtype).np
+    return ops.bincount(flat, None, size=int(nbins), per_row=False, binary=False, dtype=wanted)
+
+
+@operation
 def confusion_matrix(
     labels: TensorLike, predictions: TensorLike, num_classes: TensorLike = None,
     weights: TensorLike = None, dtype: DTypeLike = dtypes.int32, name: str | None = None,

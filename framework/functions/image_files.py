@@ -264,6 +264,37 @@ def decode_webp(
     )
 
 
+def decode_jxl(
+    contents: TensorLike, channels: Any = 0, dtype: DTypeLike = dtypes.uint8,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Return the pixels (height, width, channels) of a JPEG XL file.
+
+    Pillow reads such files with the package pillow-jxl-plugin. PNG and JPEG files are read too.
+
+    Args:
+        contents: bytes.
+        channels: 0 for those of the file, 1, 3 or 4.
+        dtype: uint8.
+
+    Raises:
+        InvalidArgumentError: the bytes are no such file.
+        ImportError: Pillow or the plugin is not installed.
+    """
+    if as_dtype(dtype) != "uint8":
+        raise InvalidArgumentError(f"decode_jxl: `dtype` must be uint8, got {as_dtype(dtype)}.")
+    data = np.asarray(tensor(contents)).item()
+    if data[:2] == b"\xff\x0a" or data[4:12] == b"JXL \r\n\x87\n":
+        try:
+            import pillow_jxl  # noqa: F401 # pyright: ignore[reportMissingImports]
+        except ImportError:
+            raise ImportError(
+                "decode_jxl needs the package pillow-jxl-plugin: pip install pillow-jxl-plugin. "
+                "Or save the image as PNG or WebP and use decode_image."
+            ) from None
+    return _read(contents, "decode_jxl", channels, frames="one", kinds=("JXL", "PNG", "JPEG"))
+
+
 @operation
 def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
     """Return whether bytes begin as those of a JPEG file.

@@ -477,3 +477,18 @@ def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     The result is NaN for real matrices with eigenvalues below 0.
     """
     return ops.sqrtm(_matrix(input, "sqrtm", square=True))
+
+
+@operation
+def logm(input: TensorLike, name: str | None = None) -> Tensor:
+    """Return the principal matrix logarithm: expm(logm(x)) = x.
+
+    The result is NaN for real matrices with eigenvalues of 0 or below; cast them to complex numbers
+    if the eigenvalues are below 0.
+
+    >>> import framework as tf
+    >>> tf.linalg.logm([[1.0, 1.0], [0.0, 1.0]]).numpy().round(6)
+    array([[0., 1.],
+           [0., 0.]], dtype=float32)
+    """
+    return ops.logm(_matrix(input, "logm", square=True))

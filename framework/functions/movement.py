@@ -303,6 +303,50 @@ def reverse(tensor: TensorLike, axis: Axis, name: str | None = None) -> Tensor:
 
 
 @operation
+def reverse_sequence(
+    input: TensorLike, seq_lengths: TensorLike, seq_axis: Any = None, batch_axis: Any = None,
+    name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Reverse the first elements of each sequence; the others stay.
+
+    Args:
+        input: a tensor.
+        seq_lengths: how many elements of each sequence, integers (batch,).
+        seq_axis: the axis of the sequences.
+        batch_axis: the axis of the batch, by default 0.
+
+    >>> import framework as tf
+    >>> tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy()
+    array([[2, 1, 3],
+           [6, 5, 4]], dtype=int32)
+    """
+    what, x, lengths = "reverse_sequence", tensor(input), np.asarray(_tensor(seq_lengths))
+    if seq_axis is None:
+        raise InvalidArgumentError(f"{what}: expected `seq_axis`, got None.")
+    time = one_axis(seq_axis, x.ndim, what)
+    batch = one_axis(0 if batch_axis is None else batch_axis, x.ndim, what)
+    if time == batch:
+        raise InvalidArgumentError(f"{what}: batch_dim == seq_dim == {time}; they must differ.")
+    steps, rows = x.shape[time], x.shape[batch]
+    if lengths.shape != (rows,):
+        raise ShapeError(
+            f"{what}: Length of seq_lengths != input.dims({batch}), ({lengths.size} vs. {rows})."
+        )
+    for row, length in enumerate(lengths.tolist()):
+        if not 0 <= length <= steps:
+            raise InvalidArgumentError(
+                f"{what}: expected lengths from 0 to {steps}, got {length}: seq_lens({row}) "
+                f"{'< 0' if length < 0 else f'> input.dims({time})'}."
+            )
+    place = np.arange(steps)
+    order = np.where(place < lengths[:, None], lengths[:, None] - 1 - place, place)
+    shape = [1] * x.ndim
+    shape[batch], shape[time] = rows, steps
+    order = (order if batch < time else order.T).reshape(shape)
+    return ops.take_along_axis(x, np.broadcast_to(order, tuple(x.shape)), axis=time)
+
+
+@operation
 def roll(input: TensorLike, shift: Any, axis: Axis, name: str | None = None) -> Tensor:
     """Rotate the elements by `shift` along `axis`."""
     x = tensor(input)

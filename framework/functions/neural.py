@@ -19,7 +19,6 @@ from framework.ops import elementwise, movement, norm, reduction, rows
 from framework.ops.casting import like, widened
 from framework.ops.complex import is_complex, squared_size
 from framework.ops.losses import sigmoid_cross_entropy
-from framework.ops.slices import gather_rows
 
 # ---- activations ---------------------------------------------------------------------------------
 
@@ -300,30 +299,7 @@ def bias_add(
     return elementwise.add(value, bias)
 
 
-# ---- embedding, dropout, top k -------------------------------------------------------------------
-
-
-@operation
-def embedding_lookup(
-    params: TensorLike, ids: Any, max_norm: Any = None, name: str | None = None,
-) -> Tensor:  # fmt: skip
-    """Return the rows of `params` at `ids`; the gradient of `params` is IndexedSlices.
-
-    Args:
-        params: a tensor or variable.
-        ids: integers of any shape, from 0 to size - 1.
-        max_norm: not supported; None.
-
-    >>> import framework as tf
-    >>> tf.nn.embedding_lookup(tf.Variable([[1.0, 2.0], [3.0, 4.0]]), [1, 1]).numpy()
-    array([[3., 4.],
-           [3., 4.]], dtype=float32)
-    """
-    if max_norm is not None:
-        raise InvalidArgumentError("embedding_lookup: max_norm is not supported; use clip_by_norm.")
-    params, ids = tensor(params), tensor(ids)
-    ids = movement.within(ids, what="embedding_lookup: ids", size=params.shape[0])
-    return gather_rows(params, ids)
+# ---- dropout, top k ------------------------------------------------------------------------------
 
 
 @always

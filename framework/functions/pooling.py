@@ -261,3 +261,49 @@ def space_to_batch(
     moved = movement.transpose(x, perm=(*inside, 0, *across, *range(2 * n + 1, x.ndim)))
     outer = tuple(size // b for size, b in zip(spatial, blocks))
     return movement.reshape(moved, shape=(batch * math.prod(blocks), *outer, *tail))
+
+
+@operation
+def batch_to_space(
+    input: TensorLike, block_shape: ShapeLike, crops: Any, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Move the batch into blocks of pixels, and crop: the inverse of `space_to_batch`.
+
+    Args:
+        input: of shape (batch * product of block_shape, *spatial, ...).
+        block_shape: the block's size along each of the first spatial axes.
+        crops: a pair (before, after) for each of these axes: the pixels to remove.
+
+    >>> import framework as tf
+    >>> tf.batch_to_space([[[1]], [[3]], [[2]], [[4]]], [2, 2], [[0, 0], [0, 0]]).numpy().tolist()
+    [[[1, 3], [2, 4]]]
+    """
+    x, what = tensor(input), "batch_to_space"
+    blocks = sizes(block_shape, what)
+    n, count = len(blocks), math.prod(blocks)
+    pairs = tuple(tuple(int(p) for p in pair) for pair in np.asarray(tensor(crops)).tolist())
+    if x.ndim < n + 1 or len(pairs) != n:
+        raise ShapeError(
+            f"{what}: expected {n} spatial axes and {n} crops for block_shape={blocks}, got an "
+            f"input of shape {x.shape} and crops={pairs}."
+        )
+    batch, *spatial = x.shape[: n + 1]
+    if batch % count:
+        raise ShapeError(
+            f"{what}: Input batch dimension ({batch}) is not divisible by product of block sizes "
+            f"({count})."
+        )
+    grown = [size * b for size, b in zip(spatial, blocks)]
+    for axis, (size, pair) in enumerate(zip(grown, pairs)):
+        if min(pair) < 0 or size - sum(pair) < 0:
+            raise ShapeError(
+                f"{what}: cropped_shape[{axis}]={size - sum(pair)} must be non-negative, got "
+                f"crops={pair} of {size} pixels."
+            )
+    tail = tuple(x.shape[n + 1 :])
+    x = movement.reshape(x, shape=(*blocks, batch // count, *spatial, *tail))
+    pixels = [axis for k in range(n) for axis in (n + 1 + k, k)]
+    x = movement.transpose(x, perm=(n, *pixels, *range(2 * n + 1, x.ndim)))
+    x = movement.reshape(x, shape=(batch // count, *grown, *tail))
+    kept = [slice(before, size - after) for size, (before, after) in zip(grown, pairs)]
+    return movement.getitem(x, index=(slice(None), *kept))

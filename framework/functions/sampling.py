@@ -201,3 +201,41 @@ def drawn_classes(source, logits, num_samples, dtype, what):
     noise = elementwise.negative(elementwise.log(elementwise.negative(elementwise.log(unit))))
     noisy = elementwise.add(movement.expand_axes(logits, (1,)), noise)
     return reduction.argmax(noisy, axis=2, dtype=dtypes.as_dtype(dtype).np)
+
+
+# ---- seeds of stateless draws --------------------------------------------------------------------
+
+
+@operation
+def split(seed: TensorLike, num: Any = 2, alg: Any = "auto_select") -> Tensor:
+    """Return `num` new seeds of shape (num, 2) for stateless functions, all different.
+
+    Args:
+        seed: two integers.
+        num: how many seeds.
+        alg: ignored; Philox.
+
+    >>> import framework as tf
+    >>> tf.random.split([1, 2], num=3).shape
+    TensorShape([3, 2])
+    """
+    seed = tensor(seed)
+    return random.draw(once(seed, "split"), "bits", (int(num), 2), seed.dtype)
+
+
+@operation
+def fold_in(seed: TensorLike, data: TensorLike, alg: Any = "auto_select") -> Tensor:
+    """Return a new seed of two integers, determined by `seed` and the integer `data`.
+
+    >>> import framework as tf
+    >>> a, b = tf.random.fold_in([1, 2], 0), tf.random.fold_in([1, 2], 1)
+    >>> bool(tf.reduce_all(a == b))
+    False
+    """
+    seed, data = tensor(seed), tensor(data)
+    if data.ndim or not data.dtype.is_integer:
+        raise InvalidArgumentError(
+            f"fold_in: `data` must be one integer, got {data.dtype} of shape {data.shape}."
+        )
+    first = random.draw(once(seed, "fold_in"), "bits", (), data.dtype)
+    return movement.stack(first, data, axis=0)

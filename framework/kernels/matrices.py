@@ -80,7 +80,8 @@ def _root_by_eigenvalues(a):
     e, v = np.linalg.eigh(a)
     tiny = np.finfo(e.dtype).eps * len(e) * max(abs(e[0]), abs(e[-1]))
     e = np.where(np.abs(e) <= tiny, 0, e)
-    return (v * np.sqrt(e)) @ v.conj().T
+    roots = np.sqrt(e.astype(a.dtype))  # of numbers below 0 in complex matrices
+    return (v * roots) @ v.conj().T
 
 
 def _root_by_iteration(a):
@@ -103,6 +104,39 @@ def _root_by_iteration(a):
         if error <= n * np.finfo(error.dtype).eps or (error < 1e-3 and error >= last):
             return y
     return np.full_like(a, np.nan)
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+
+def logm(x):
+    """Return the principal logarithm of square matrices, NaN where none exists in their dtype.
+
+    Square roots until the matrix is near 1, then a Padé approximant as a sum of partial fractions
+    (Higham 2008, "Functions of Matrices", sections 11.4 and 11.5), in 64 bits.
+    """
+    if not x.size:
+        return x.copy()
+    wide = np.complex128 if x.dtype.kind == "c" else np.float64
+    flat = x.reshape(-1, *x.shape[-2:]).astype(wide)
+    return np.stack([_logarithm(a) for a in flat]).astype(x.dtype).reshape(x.shape)
+
+
+def _logarithm(a):
+    one, roots = np.eye(len(a), dtype=a.dtype), 0
+    with np.errstate(all="ignore"):
+        if np.isfinite(a).all() and np.array_equal(a, a.conj().T):
+            e, v = np.linalg.eigh(a)
+            return (v * np.log(e.astype(a.dtype))) @ v.conj().T
+        while np.abs(a - one).sum(0).max() > 0.25 and roots < 64:
+            a, roots = _root(a), roots + 1
+        if not np.isfinite(a).all():
+            return np.full_like(a, np.nan)
+        x = a - one
+        total = np.zeros_like(a)
+        for node, weight in zip((_NODES + 1) / 2, _WEIGHTS / 2):
+            total += weight * np.linalg.solve(one + node * x, x)
+    return total * 2.0**roots
 
 
 def lu(x):

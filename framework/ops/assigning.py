@@ -9,7 +9,7 @@ from framework.core.op import Op, no_derivative
 from framework.core.recorders import thread
 from framework.core.variable import CoreVariable, Variable
 from framework.ops.movement import getitem
-from framework.ops.slices import IndexedSlices
+from framework.ops.slices import IndexedSlices, gather_rows
 
 _UFUNCS = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum,
@@ -111,10 +111,51 @@ def _named(method, name, text):
 
 
 def _gather_nd(self, indices, name=None):
-    """Return the elements or slices at the index tuples in the last axis of `indices`."""
+    """Return the elements or slices at the index tuples in the last axis of `indices`.
+
+    If the tuples have one index, the gradient is IndexedSlices.
+    """
     places = tuple(np.moveaxis(np.asarray(tensor(indices)), -1, 0))
-    _check(places, self.shape, "gather_nd")
-    return getitem(self, index=places)
+    _check(places, self._array.shape, "gather_nd")
+    return gather_rows(self, places[0]) if len(places) == 1 else getitem(self, index=places)
+
+
+def _sparse_read(self, indices, name=None):
+    """Return the rows at `indices`; the gradient is IndexedSlices."""
+    places = tensor(indices)
+    if not places.dtype.is_integer:
+        raise DTypeError(f"sparse_read: `indices` must be integers, got {places.dtype}.")
+    _check((np.asarray(places),), self._array.shape, "sparse_read")
+    return gather_rows(self, places)
+
+
+def _batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+    """Put in the rows of an IndexedSlices, whose leading axes are those of the variable.
+
+    With indices of shape (..., n) it sets variable[..., indices[..., i]] to values[..., i].
+    """
+    indices = np.asarray(tensor(sparse_delta.indices))
+    lead = [n.reshape(*n.shape, 1) for n in np.indices(indices.shape[:-1])]
+    tuples = np.stack(np.broadcast_arrays(*lead, indices), axis=-1)
+    return _change(self, tuples, sparse_delta.values, "update", True)
+
+
+def _count_up_to(self, limit):
+    """Add 1 to an integer variable, and return the value before.
+
+    Raises:
+        OutOfRangeError: the value is `limit` already.
+    """
+    if not self.dtype.is_integer or self.ndim:
+        raise DTypeError(
+            f"count_up_to: expected a variable of one integer, got {self.dtype} of shape "
+            f"{self.shape}."
+        )
+    before = self.read()
+    if int(before) >= int(limit):
+        raise OutOfRangeError(f"count_up_to: Reached limit of {int(limit)}.")
+    self.assign_add(1)
+    return before
 
 
 _WORDS = {
@@ -125,4 +166,7 @@ for _how, _words in _WORDS.items():
     _of_rows(_how, _words)
 for _how in ("add", "sub", "max", "min", "update"):
     _of_tuples(_how, _WORDS[_how])
-Variable.gather_nd = _gather_nd
+for _method in (_gather_nd, _sparse_read, _batch_scatter_update, _count_up_to):
+    _method.__name__ = _method.__name__[1:]
+    _method.__qualname__ = f"Variable.{_method.__name__}"
+    setattr(Variable, _method.__name__, _method)

@@ -243,6 +243,8 @@ sqrtm = Op(
     "sqrtm", matrices.sqrtm, _by_block_matrix(lambda x: sqrtm(x)), infer=_like_input, raises=True
 )
 
+logm = Op("logm", matrices.logm, _by_block_matrix(lambda x: logm(x)), infer=_like_input)
+
 
 # ---- no derivative -------------------------------------------------------------------------------
 

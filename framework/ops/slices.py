@@ -23,7 +23,7 @@ class IndexedSlices:
 
     Args:
         values: a tensor, the slices.
-        indices: a 1-d integer tensor, each slice's index. Slices with the same index add up.
+        indices: integers, each slice's index, 1-d as a rule. Slices with the same index add up.
         dense_shape: the dense tensor's shape, a tensor, list or tuple; None if unknown.
 
     Operators and functions use the dense tensor, which `tf.convert_to_tensor` returns.
@@ -48,7 +48,8 @@ class IndexedSlices:
         self.dense_shape = dense_shape
         if not self.indices.dtype.is_integer:
             raise DTypeError(f"IndexedSlices: indices must be integers, got {self.indices.dtype}.")
-        if self.indices.ndim != 1 or tuple(self.values.shape[:1]) != tuple(self.indices.shape):
+        rank = self.indices.ndim
+        if not rank or tuple(self.values.shape[:rank]) != tuple(self.indices.shape):
             raise ShapeError(
                 "IndexedSlices: expected one index for each slice along the first axis of values; "
                 f"got indices of shape {self.indices.shape}, values of shape {self.values.shape}."
@@ -78,7 +79,8 @@ class IndexedSlices:
 
     def dense(self):
         """Return the dense tensor, repeated slices added up (an array if `values` is an array)."""
-        return scatter_add(self.values, self.indices, shape=self._sizes(), axis=0)
+        flat = _flat(self)
+        return scatter_add(flat.values, flat.indices, shape=self._sizes(), axis=0)
 
     _as_tensor = _as_operand = dense
 
@@ -122,8 +124,18 @@ def _boxed(value):
     return value if type(value) is Tensor else Tensor(np.asarray(value))
 
 
+def _flat(slices):
+    """Return `slices` with 1-d indices."""
+    rank = len(slices.indices.shape)
+    if rank == 1:
+        return slices
+    values = reshape(slices.values, shape=(-1, *slices.values.shape[rank:]))
+    return sliced(values, reshape(slices.indices, shape=(-1,)), slices.dense_shape)
+
+
 def joined(first, second):
     """Return the sum of two IndexedSlices: the slices of both."""
+    first, second = _flat(first), _flat(second)
     return sliced(
         concat(first.values, second.values, axis=0),
         concat(first.indices, second.indices, axis=0),
@@ -142,6 +154,7 @@ def aggregate(grads):
 
 def coalesced(slices):
     """Return `slices` with unique indices: slices with the same index are added up."""
+    slices = _flat(slices)
     indices = _boxed(slices.indices)._read("unique")
     unique, positions = np.unique(indices, return_inverse=True)
     if len(unique) == len(indices):

@@ -98,6 +98,27 @@ VALUES = {
     "switch_case": (lambda f: f(1, [lambda: 10, lambda: 20]), 20),
     "vectorized_map": (lambda f: f(lambda x: tf.reduce_sum(x * x), tf.constant(M)), [14, 77]),
     "while_loop": (lambda f: f(lambda i: i < 10, lambda i: (2 * i,), (1,)), (16,)),
+    "batch_to_space": (
+        lambda f: f([[[[1]]], [[[3]]], [[[2]]], [[[6]]]], [2, 2], [[0, 0], [0, 1]]),
+        [[[[1]], [[2]]]],
+    ),
+    "bitcast": (lambda f: f([1.0, -2.0], tf.uint32), [0x3F800000, 0xC0000000]),
+    "control_dependencies": (
+        lambda f: doubled_by_tape(lambda x: x * squared_within(f([x]), x)), (27, 27)
+    ),
+    "extract_volume_patches": (
+        lambda f: f(np.arange(8.0).reshape(1, 2, 2, 2, 1), [1, 2, 2, 1, 1], [1] * 5, "VALID"),
+        np.array([[0, 2, 4, 6], [1, 3, 5, 7]]).reshape(1, 1, 1, 2, 4),
+    ),
+    "get_static_value": (lambda f: [f(tf.constant([1, 2])), f(tf.Variable(1)), f("a")],
+                         [[1, 2], None, "a"]),
+    "group": (lambda f: f(tf.constant(1)), None),
+    "histogram_fixed_width": (lambda f: f([-1.0, 0.5, 2.5, 9.0], [0.0, 5.0], 5), [2, 0, 1, 0, 1]),
+    "histogram_fixed_width_bins": (lambda f: f([-1.0, 2.5, 9.0], [0.0, 5.0], 5), [0, 2, 4]),
+    "no_op": (lambda f: f(), None),
+    "reverse_sequence": (
+        lambda f: f([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1), [[2, 1, 3], [6, 5, 4]]
+    ),
     # functions of functions
     "custom_gradient": (lambda f: doubled_by_tape(f(squared)), (9.0, 100.0)),
     "function": (lambda f: doubled_by_tape(f(lambda x: x * x)), (9.0, 6.0)),

@@ -100,6 +100,14 @@ VARIABLE = {
     "assign_add": (after(V, [1.0, 1.0, 2.0]), [2.0, 3.0, 6.0]),
     "assign_sub": (after(V, [1.0, 1.0, 2.0]), [0.0, 1.0, 2.0]),
     "constraint": (lambda f: f.__get__(tf.Variable(1.0, constraint=tf.abs))(-2.0), 2.0),
+    "sparse_read": (lambda f: f(tf.Variable(A), [1, 0]), A[[1, 0]]),
+    "count_up_to": (lambda f: f(tf.Variable(3), 5), 3),
+    "batch_scatter_update": (
+        lambda f: f(
+            tf.Variable([[1.0, 2.0], [3.0, 4.0]]), tf.IndexedSlices([[10.0], [20.0]], [[1], [0]])
+        ),
+        [[1.0, 10.0], [20.0, 4.0]],
+    ),
     "gather_nd": (lambda f: f(tf.Variable(A), [[1, 0]]), [6.0]),
     "name": (lambda f: f.__get__(tf.Variable(1.0, name="w")), "w:0"),
     "read": (lambda f: f(tf.Variable(V)), V),

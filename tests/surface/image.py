@@ -233,6 +233,7 @@ FILES = {
     "decode_image": (lambda f: f(PNG), [[[100], [200]]]),
     "decode_jpeg": (lambda f: f(PNG), [[[100], [200]]]),
     "decode_png": (lambda f: f(PNG), [[[100], [200]]]),
+    "decode_jxl": (lambda f: f(PNG), [[[100], [200]]]),
     "decode_webp": (lambda f: f(PNG), [[[100], [200]]]),
     "encode_jpeg": (lambda f: f(BYTES[0]).numpy()[:3] == b"\xff\xd8\xff", True),
     "encode_png": (lambda f: f(BYTES[0]).numpy()[:4] == b"\x89PNG", True),

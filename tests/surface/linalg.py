@@ -11,6 +11,9 @@ R = np.array([[1.0, 2.0], [3.0, -1.0], [0.5, 4.0]])
 V, W = np.array([1.0, 2.0, 3.0]), np.array([-1.0, 0.5, 2.0])
 C = np.array([[1 + 2j, 3j], [4.0, 5 - 1j]])
 
+NEAR = np.tril(np.triu(A, -1), 1)  # the part next to the diagonal
+BANDS = np.array([np.diag(A), [0, *np.diag(A, -1)]])
+
 
 def rebuilt(parts):
     s, u, v = parts
@@ -46,6 +49,13 @@ VALUES = {
     "linalg.inv": (lambda f: f(A), np.linalg.inv(A)),
     "linalg.l2_normalize": (lambda f: f(V), V / np.linalg.norm(V)),
     "linalg.logdet": (lambda f: f(S), np.log(np.linalg.det(S))),
+    "linalg.logm": (lambda f: f(A), scipy.linalg.logm(A)),
+    "linalg.banded_triangular_solve": (
+        lambda f: f(BANDS, R),
+        np.linalg.solve(np.tril(np.triu(A, -1)), R),
+    ),
+    "linalg.tridiagonal_matmul": (lambda f: f(A, R, "matrix"), NEAR @ R),
+    "linalg.tridiagonal_solve": (lambda f: f(A, R, "matrix"), np.linalg.solve(NEAR, R)),
     "linalg.lstsq": (lambda f: f(R, V[:, None]), np.linalg.lstsq(R, V[:, None], rcond=None)[0]),
     "linalg.lu": (lambda f: f(A[::-1])[1], [2, 1, 0]),
     "linalg.lu_matrix_inverse": (lambda f: f(*tf.linalg.lu(A)), np.linalg.inv(A)),

@@ -40,6 +40,14 @@ def transposed(x, k):
     return lambda f: f(image(x), kernel(k), full(x, k).shape, 1, "VALID")
 
 
+SPACED = np.kron(K2, [[1, 0], [0, 0]])[:-1, :-1]  # two pixels apart
+PATCHES = np.lib.stride_tricks.sliding_window_view(X2, K2.shape)
+RAISED = (PATCHES + K2).max((2, 3))
+BIASES = np.array([0.5, -1.0, 0.25])
+SAMPLE = ([2, 0], [[0.5], [0.25]], [0.5, 2.0])  # classes, how often the true and these are expected
+PICKED = (LOGITS @ ROWS.T + BIASES)[[[0], [1]], [[1, 2, 0], [2, 2, 0]]]
+CHOSEN = PICKED - np.log([[0.5, 0.5, 2.0], [0.25, 0.5, 2.0]])
+HITS = np.array([[False, False, False], [False, True, False]])
 CROSS = -(LABELS * special.log_softmax(LOGITS, -1)).sum(-1)
 BINARY = -LABELS * special.log_expit(LOGITS) - (1 - LABELS) * special.log_expit(-LOGITS)
 WEIGHTED = -3 * LABELS * special.log_expit(LOGITS) - (1 - LABELS) * special.log_expit(-LOGITS)
@@ -93,6 +101,50 @@ VALUES = {
         [ROWS, [0.0, 2.0]],
     ),
     "nn.embedding_lookup": (lambda f: f(ROWS, [2, 0, 2]), ROWS[[2, 0, 2]]),
+    "nn.all_candidate_sampler": (
+        lambda f: f([[1], [2]], 1, 3, True), ([0, 1, 2], [[1.0], [1.0]], [1.0, 1.0, 1.0])
+    ),
+    "nn.fixed_unigram_candidate_sampler": (
+        lambda f: f([[1], [2]], 1, 4, False, 3, unigrams=[0.0, 0.0, 5.0], seed=1),
+        ([2, 2, 2, 2], [[0.0], [4.0]], [4.0] * 4),
+    ),
+    "nn.learned_unigram_candidate_sampler": (
+        lambda f: f([[1], [0]], 1, 2, True, 2, seed=1)[0].numpy().sum(), 1
+    ),
+    "nn.compute_accidental_hits": (
+        lambda f: f([[1], [2]], [2, 1, 2], 1), ([0, 1, 1], [1, 0, 2], [-3.4028235e38] * 3)
+    ),
+    "nn.nce_loss": (
+        lambda f: f(ROWS, BIASES, [[1], [2]], LOGITS, 2, 3, sampled_values=SAMPLE),
+        np.logaddexp(0, -CHOSEN[:, 0]) + np.logaddexp(0, CHOSEN[:, 1:]).sum(1),
+    ),
+    "nn.sampled_softmax_loss": (
+        lambda f: f(ROWS, BIASES, [[1], [2]], LOGITS, 2, 3, sampled_values=SAMPLE),
+        special.logsumexp(np.where(HITS, -np.inf, CHOSEN), 1) - CHOSEN[:, 0],
+    ),
+    "nn.conv_transpose": (transposed(X2, K2), full(X2, K2)),
+    "nn.atrous_conv2d_transpose": (
+        lambda f: f(image(X2), kernel(K2), full(X2, SPACED).shape, 2, "VALID"), full(X2, SPACED)
+    ),
+    "nn.ctc_loss": (
+        lambda f: f([[1]], np.log([[[0.2, 0.8]], [[0.4, 0.6]]]), [1], [2]),
+        [-np.log(0.2 * 0.6 + 0.8 * 0.4 + 0.8 * 0.6)],
+    ),
+    "nn.ctc_unique_labels": (lambda f: f([[3, 4, 4, 3]]), ([[3, 4, 0, 0]], [[0, 1, 1, 0]])),
+    "nn.dilation2d": (
+        lambda f: f(image(X2), K2[..., None], [1] * 4, "VALID", "NHWC", [1] * 4), image(RAISED)
+    ),
+    "nn.erosion2d": (
+        lambda f: f(image(-X2), K2[::-1, ::-1, None], [1] * 4, "VALID", "NHWC", [1] * 4),
+        -image(RAISED),
+    ),
+    "nn.isotonic_regression": (
+        lambda f: f([[3.0, 1.0, 2.0, 0.0]]), ([[3.0, 1.5, 1.5, 0.0]], [[0, 1, 1, 2]])
+    ),
+    "nn.local_response_normalization": (
+        lambda f: f([[[[1.0, 2.0, 3.0]]]], 1, 1.0, 0.5, 0.75),
+        np.array([1, 2, 3]) / (1 + np.array([5, 14, 13]) / 2) ** 0.75 + np.zeros((1, 1, 1, 3)),
+    ),
     "nn.l2_loss": (lambda f: f(ROWS), np.sum(ROWS**2) / 2),
     "nn.log_poisson_loss": (lambda f: f([1.0, 2.0], [0.5, 1.0]), np.exp([0.5, 1]) - [0.5, 2]),
     "nn.moments": (lambda f: f(ROWS, [0]), (ROWS.mean(0), ROWS.var(0))),

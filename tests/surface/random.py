@@ -99,6 +99,16 @@ VALUES = {
     "random.stateless_poisson": (drawn(MANY, SEED, 9.0), Near(9.0, 3.0)),
     "random.stateless_binomial": (drawn(MANY, SEED, 16.0, 0.5), Near(8.0, 2.0)),
     "random.stateless_categorical": (drawn(LOGITS, MANY[0], SEED), Near(0.8, 0.4)),
+    "random.uniform_candidate_sampler": (
+        lambda f: f([[1]], 1, 4, False, 2, seed=1)[1:],
+        ([[2.0]], [2.0] * 4),
+    ),
+    "random.log_uniform_candidate_sampler": (
+        lambda f: moments(f([[0]], 1, MANY[0], False, 3, seed=1)[0]),
+        Near(0.7075, 0.7886),
+    ),
+    "random.split": (lambda f: moments(f([1, 2], MANY[0]) / 2**31), Near(0.0, 3**-0.5)),
+    "random.fold_in": (lambda f: f([1, 2], 5)[1], 5),
     "random.set_seed": (seeded, [0.0, 0.0, 0.0]),
     "random.get_global_generator": (lambda f: f() is tf.random.get_global_generator(), True),
     "random.set_global_generator": (made_global, True),

@@ -11,7 +11,7 @@ import pytest
 
 import framework as tf
 from framework import keras
-from tests.surface import keras_calls, symbolic_calls
+from tests.surface import keras_calls, nn, symbolic_calls
 from tests.surface.symbolic_calls import words
 from tests.surface.test_values import NAMES, held, row_of
 
@@ -19,7 +19,8 @@ NOT_OF_TENSORS = {
     **dict.fromkeys(words("""
         TYPE_CHECKING compat.v1 as_dtype dtypes.as_dtype executing_eagerly device random.set_seed
         random.get_global_generator random.set_global_generator init_scope
-        debugging.enable_check_numerics debugging.disable_check_numerics
+        debugging.enable_check_numerics debugging.disable_check_numerics control_dependencies
+        group no_op
         nest.assert_same_structure nest.flatten nest.is_nested nest.map_structure
         nest.pack_sequence_as
     """), "takes no tensors, or what is in a nest as it is"),
@@ -31,7 +32,7 @@ NOT_OF_TENSORS = {
     **dict.fromkeys(words("""
         is_tensor dtype debugging.is_numeric_tensor debugging.assert_same_float_dtype
         debugging.assert_scalar debugging.assert_shapes debugging.assert_type debugging.Assert
-        debugging.assert_proper_iterable convert_to_numpy
+        debugging.assert_proper_iterable convert_to_numpy get_static_value
     """), "answers with Python's values, or not at all"),
     **dict.fromkeys(
         [f"random.Generator.{name}" for name in words("""
@@ -47,8 +48,10 @@ NOT_OF_TENSORS = {
     """), "takes a length"),
     **dict.fromkeys(words("""
         image.decode_and_crop_jpeg image.decode_bmp image.decode_gif image.decode_image
-        image.decode_jpeg image.decode_png image.decode_webp image.extract_jpeg_shape image.is_jpeg
+        image.decode_jpeg image.decode_jxl image.decode_png image.decode_webp
+        image.extract_jpeg_shape image.is_jpeg
     """), "takes the bytes of one file"),
+    "random.fold_in": "takes seeds",
     **dict.fromkeys(words("image.encode_jpeg image.encode_png"), "returns the bytes of files"),
     "stop_gradient": "the row's call is within a tape",
     **dict.fromkeys(words("""
@@ -78,6 +81,14 @@ KNOWN_SIZES = {
 OWN = {  # where the row's call is one of a list, or of an array as it is
     "constant": ((2.0,), {"shape": [2, 3]}),
     "convert_to_tensor": ((keras_calls.X,), {}),
+    # of class 0, which there is however many classes there are
+    **dict.fromkeys(
+        ["nn.nce_loss", "nn.sampled_softmax_loss"],
+        (
+            (nn.ROWS, nn.BIASES, [[0], [0]], nn.LOGITS, 2, 3),
+            {"sampled_values": ([0, 0], *nn.SAMPLE[1:])},
+        ),
+    ),
     "strings.unicode_transcode": ((["a", "b"], "UTF-8", "UTF-16-BE"), {}),
 }
 

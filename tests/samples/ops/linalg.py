@@ -41,6 +41,32 @@ def batch(*matrices):
     return np.stack(matrices)
 
 
+def bands(k, n):
+    """The bands of a lower triangle, zeros where a band leaves the matrix."""
+    made = real(k, n)
+    made[0] = 2 + np.abs(made[0])
+    return np.where(np.arange(n) < np.arange(k)[:, None], 0, made)
+
+
+def diagonals(n):
+    """The diagonals of a tridiagonal matrix, zeros outside the matrix."""
+    made = real(3, n, low=-1.5, high=1.5)
+    made[1] += np.sign(made[1]) * 3
+    made[0, -1] = made[2, 0] = 0
+    return made
+
+
+def of_bands(made, lower):
+    """Dense matrices of bands, each by the row of the matrix: their offsets from the diagonal."""
+    n = made.shape[-1]
+    full = np.zeros((*made.shape[:-2], n, n))
+    for row, k in enumerate(lower):
+        for i in range(n):
+            if 0 <= i + k < n:
+                full[..., i, i + k] = made[..., row, i]
+    return full
+
+
 none = np.zeros((0, 2, 2))
 own = np.random.default_rng(9)  # so that other files' numbers stay
 
@@ -67,6 +93,17 @@ SAMPLES = {
         square(well_conditioned(2), real(4, 2, 3), lower=False),
         square(none, np.zeros((0, 2, 1)), lower=True),
     ],
+    "banded_solve": [
+        square(bands(2, 4), real(4, 3)), square(bands(1, 3), real(3, 1)),
+        square(np.stack([bands(3, 3), bands(3, 3)]), real(3, 2)),
+        square(np.zeros((0, 2, 2)), np.zeros((0, 2, 1))),
+    ],
+    "tridiagonal_solve": [
+        square(diagonals(4), real(4, 3)), square(diagonals(1), real(1, 2)),
+        square(np.stack([diagonals(3), diagonals(3)[::-1]]), real(3, 2)),
+        square(np.zeros((0, 3, 2)), np.zeros((0, 2, 1))),
+    ],
+    "logm": [square(spread(3)), square(batch(spread(2), well_conditioned(2))), square(none)],
     "inverse": [square(well_conditioned(3)),
                 square(batch(well_conditioned(2), well_conditioned(2))),
                 square(none)],
@@ -162,6 +199,11 @@ REFERENCES = {
     "eigh": lambda x: tuple(np.linalg.eigh(x)),
     "eigvals": lambda x: np.linalg.eigvals(x).astype(complex),
     "eigvalsh": lambda x: np.linalg.eigvalsh(x),
+    "banded_solve": lambda made, rhs: np.linalg.solve(
+        of_bands(made, [-k for k in range(made.shape[-2])]), rhs
+    ),
+    "tridiagonal_solve": lambda made, rhs: np.linalg.solve(of_bands(made, [1, 0, -1]), rhs),
+    "logm": each(linalg.logm),
     "expm": each(linalg.expm),
     "inverse": lambda x: np.linalg.solve(x, np.broadcast_to(np.eye(x.shape[-1]), x.shape)),
     "matrix_rank": lambda x, tol=None: np.linalg.matrix_rank(x, tol).astype(np.int32),

@@ -31,7 +31,24 @@ def along_axis(**more):
     ]
 
 
+def _falling(x):
+    """The nearest falling sequences by their definition: the least of the largest means."""
+    y, steps = np.empty(x.shape), np.zeros(x.shape, np.int32)
+    for row in np.ndindex(x.shape[:-1]):
+        values = x[row]
+        n = len(values)
+        y[row] = [
+            min(max(values[a : b + 1].mean() for b in range(k, n)) for a in range(k + 1))
+            for k in range(n)
+        ]
+        steps[row] = np.cumsum(np.append(False, ~np.isclose(np.diff(y[row]), 0)))[:n]
+    return y, steps
+
+
 SAMPLES = {
+    "isotonic": [
+        Sample((real(2, 3),)), Sample((real(3, 2, 6),)), Sample((np.zeros((0, 2)),)),
+    ],
     "reduce_sum": over_axes(), "reduce_mean": over_axes(), "reduce_max": over_axes(),
     "reduce_min": over_axes(), "reduce_logsumexp": over_axes(),
     "reduce_prod": [*over_axes(),
@@ -92,6 +109,7 @@ def _mean(x, axis, keepdims):
 
 
 REFERENCES = {
+    "isotonic": _falling,
     "argmax": lambda x, axis, dtype: np.argmax(x, axis).astype(dtype),
     "argmin": lambda x, axis, dtype: np.argmin(x, axis).astype(dtype),
     "cumprod": _running(np.cumprod),
