@@ -107,6 +107,10 @@ class DownloadError(FrameworkError, OSError):
     """A file cannot be downloaded, or has no folder to lie in."""
 
 
+class WorkerError(FrameworkError, RuntimeError):
+    """A process that computes elements of a dataset has ended."""
+
+
 class TapeError(FrameworkError, RuntimeError):
     """A tape's method was called in a state that does not allow it."""
 

@@ -17,7 +17,8 @@ class PyDataset:
 
     Args:
         workers: the number of threads that compute batches.
-        use_multiprocessing: use processes instead of threads; each gets a copy of the dataset.
+        use_multiprocessing: use processes instead of threads; each gets a copy of the dataset, and
+            arrays come back in shared memory. A process that ends raises a WorkerError.
         max_queue_size: the number of batches computed ahead.
 
     Example:
@@ -75,44 +76,31 @@ class PyDataset:
 def in_order(source, indices):
     """Return an iterator over `source[i]` for each index, computed ahead by its workers."""
     workers = getattr(source, "workers", 1)
-    processes = getattr(source, "use_multiprocessing", False)
-    if workers < 2 and not (workers and processes):
+    if workers and getattr(source, "use_multiprocessing", False):
+        return _by_processes(source, indices, workers)
+    if workers < 2:
         return (source[i] for i in indices)
-    return _ahead(source, iter(indices), workers, processes, source.max_queue_size)
+    return _ahead(source, iter(indices), workers, source.max_queue_size)
 
 
-def _ahead(source, indices, workers, processes, size):
-    pool, get = _pool(source, workers, processes)
+def _by_processes(source, indices, count):
+    from framework.data.processes import Workers
+
+    yield from Workers(source.__getitem__, count, type(source).__name__).map(indices)
+
+
+def _ahead(source, indices, workers, size):
+    from concurrent import futures
+
+    pool = futures.ThreadPoolExecutor(workers, "framework-pydataset")
     waiting = deque()
     try:
         for index in itertools.islice(indices, size):
-            waiting.append(pool.submit(get, index))
+            waiting.append(pool.submit(source.__getitem__, index))
         while waiting:
             batch = waiting.popleft().result()
             for index in itertools.islice(indices, 1):
-                waiting.append(pool.submit(get, index))
+                waiting.append(pool.submit(source.__getitem__, index))
             yield batch
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _pool(source, workers, processes):
-    """Return an executor and the function for it to call."""
-    from concurrent import futures
-
-    if not processes:
-        return futures.ThreadPoolExecutor(workers, "framework-pydataset"), source.__getitem__
-    pool = futures.ProcessPoolExecutor(workers, initializer=_set_source, initargs=(source,))
-    return pool, _batch_of_source
-
-
-class _Process:
-    source = None  # set in each worker process to its copy of the dataset
-
-
-def _set_source(source):
-    _Process.source = source
-
-
-def _batch_of_source(index):
-    return _Process.source[index]

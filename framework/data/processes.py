@@ -1,0 +1,300 @@
+"""Workers: a function of one argument in several processes; arrays come back in shared memory.
+
+A worker has a pipe, and one block of shared memory that its results use in turn: it may have two
+tasks, and the second result does not overwrite the first. The parent makes the blocks and removes
+them, so that none stays when a worker is killed. A worker ends when its parent does.
+"""
+
+import contextlib
+import pickle
+import signal
+import threading
+from multiprocessing import connection, get_context, parent_process
+from multiprocessing.shared_memory import SharedMemory
+
+import numpy as np
+
+from framework.core import nest
+from framework.core.errors import FrameworkError, WorkerError
+from framework.core.tensor import Tensor
+
+_TASKS = 2  # that a worker may have: one that it computes, one that waits
+_SMALL = 1 << 14  # bytes below which arrays are sent through the pipe
+_ALIGNED = 64
+_WATCH = 1.0  # seconds between two looks at whether the parent lives
+
+
+class Workers:
+    """Processes that compute `function(argument)`; results come in the order of the arguments.
+
+    Args:
+        function: a function that can be pickled where processes are spawned; forked ones get it as
+            it is.
+        count: the number of processes.
+        name: what errors call them.
+
+    Raises:
+        WorkerError: a process has ended, for example because it was killed.
+    """
+
+    def __init__(self, function, count, name):
+        self._name, self._closed = name, False
+        self._workers = []
+        context = get_context()
+        try:
+            for number in range(count):
+                self._workers.append(_Worker(context, function, number, name))
+        except BaseException:
+            self.close()
+            raise
+
+    def map(self, arguments):
+        """Yield the results of an iterable of arguments; an error is raised at its argument.
+
+        The workers end with the arguments, after an error, and when the generator is closed.
+        """
+        workers, waiting = self._workers, []
+        turns = (w for _ in iter(int, 1) for w in workers)
+        try:
+            for argument in arguments:
+                worker = next(turns)
+                if len(waiting) == _TASKS * len(workers):
+                    yield waiting.pop(0).result()
+                worker.send(argument)
+                waiting.append(worker)
+            while waiting:
+                yield waiting.pop(0).result()
+        finally:
+            self.close()
+
+    def call(self, arguments):
+        """Return the list of results of a list of arguments; the workers stay."""
+        workers, found = self._workers, []
+        for first in range(0, len(arguments), len(workers)):
+            pairs = list(zip(workers, arguments[first : first + len(workers)]))
+            for worker, argument in pairs:
+                worker.send(argument)
+            found += [_caught(worker) for worker, _ in pairs]
+        for each in found:
+            if isinstance(each, _Failure):
+                raise each.error
+        return found
+
+    def close(self):
+        """End the processes and remove the shared memory."""
+        if not self._closed:
+            self._closed = True
+            for worker in self._workers:
+                worker.end()
+            for worker in self._workers:
+                worker.remove()
+
+    def __del__(self):
+        if hasattr(self, "_workers"):
+            self.close()
+
+
+def _caught(worker):
+    try:
+        return worker.result()
+    except WorkerError:
+        raise
+    except Exception as error:  # after the results of the others, which would else stay in pipes
+        return _Failure(error)
+
+
+class _Failure:
+    """An error of the function in a worker."""
+
+    def __init__(self, error):
+        self.error = error
+
+
+class _Worker:
+    """The parent's side of one process."""
+
+    def __init__(self, context, function, number, name):
+        self._memory, self._name = None, f"{name} {number}"
+        self._pipe, inner = context.Pipe()
+        self._process = context.Process(
+            target=_work,
+            args=(inner, self._pipe, function),
+            daemon=True,
+            name=f"framework-{name}-{number}",
+        )
+        self._process.start()
+        inner.close()
+        self._label = f"worker process {number} (pid {self._process.pid}) of {name}"
+
+    def send(self, argument):
+        try:
+            self._pipe.send(("task", argument))
+        except OSError:
+            self._died()
+
+    def result(self):
+        while True:
+            kind, value = self._received()
+            if kind == "value":
+                return value
+            if kind == "arrays":
+                return self._with_arrays(value)
+            if kind == "error":
+                raise value
+            self._enlarge(value)  # the worker asks for memory of this size
+
+    def _received(self):
+        ready = connection.wait([self._pipe, self._process.sentinel])
+        if self._pipe in ready:
+            with contextlib.suppress(EOFError, OSError):
+                return self._pipe.recv()
+        return self._died()
+
+    def _died(self):
+        self._process.join(1.0)
+        code = self._process.exitcode
+        how = f"was killed by {signal.Signals(-code).name}" if code and code < 0 else (
+            f"ended with exit code {code}"
+        )  # fmt: skip
+        raise WorkerError(
+            f"{self._label} {how}. Is there enough memory? Use threads "
+            "(use_multiprocessing=False) to see an error of the code."
+        )
+
+    def _enlarge(self, size):
+        old, self._memory = self._memory, SharedMemory(create=True, size=size)
+        if old is not None:
+            old.close()
+            old.unlink()
+        self._pipe.send(("memory", self._memory.name))
+
+    def _with_arrays(self, value):
+        structure, layout = value
+        leaves = nest.flatten(structure)
+        for place, (offset, dtype, shape) in layout.items():
+            view = np.ndarray(shape, dtype, self._memory.buf, offset)
+            leaves[place] = view.copy()
+            del view
+        return nest.pack_sequence_as(structure, leaves)
+
+    def end(self):
+        self._process.terminate()
+        self._pipe.close()
+
+    def remove(self):
+        self._process.join(5.0)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self._process.close()
+        if self._memory is not None:
+            self._memory.close()
+            with contextlib.suppress(FileNotFoundError):
+                self._memory.unlink()
+            self._memory = None
+
+
+# ---- in the process ------------------------------------------------------------------------------
+
+
+def _work(pipe, outer, function):
+    """Answer arguments with results, until the parent ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    outer.close()  # the parent's end, so that reading from the other ends with the parent
+    memory = _Memory(pipe)
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            argument = memory.next_task()
+            try:
+                answer = memory.packed(function(argument))
+            except Exception as error:
+                answer = "error", _sendable(error)
+            pipe.send(answer)
+
+
+def _sendable(error):
+    """Return the error with the traceback as a note, or one of a type that can be sent."""
+    import traceback
+
+    text = "".join(traceback.format_exception(error))
+    error = error.with_traceback(None)
+    error.__cause__ = error.__context__ = None
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 (its own bytes)
+    except Exception:
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    if hasattr(error, "add_note"):  # Python 3.11
+        error.add_note(f"In a worker process:\n{text}")
+    elif isinstance(error, FrameworkError):
+        error.args = (f"{error} In a worker process:\n{text}", *error.args[1:])
+    return error
+
+
+class _Memory:
+    """The worker's side of the shared memory: two halves, used in turn."""
+
+    def __init__(self, pipe):
+        self._pipe, self._parent = pipe, parent_process()
+        self._memory, self._half, self._turn = None, 0, 0
+        self.tasks = []  # that came before the memory that was asked for
+
+    def next_task(self):
+        """Return the argument of the next task."""
+        return self.tasks.pop(0) if self.tasks else self._received()[1]
+
+    def _received(self):
+        """Return the next message; EOFError if the parent has ended."""
+        while self._parent.is_alive():
+            if self._pipe in connection.wait([self._pipe, self._parent.sentinel], _WATCH):
+                return self._pipe.recv()
+        raise EOFError
+
+    def packed(self, value):
+        """Return what goes through the pipe; large arrays are in the shared memory."""
+        leaves = nest.flatten(value)
+        leaves = [leaf.array if type(leaf) is Tensor else leaf for leaf in leaves]
+        large = {
+            i: leaf for i, leaf in enumerate(leaves)
+            if type(leaf) is np.ndarray and leaf.nbytes >= _SMALL and leaf.dtype.kind != "O"
+        }  # fmt: skip
+        if not large:
+            return "value", nest.pack_sequence_as(value, leaves)
+        needed = sum(-(-leaf.nbytes // _ALIGNED) * _ALIGNED for leaf in large.values())
+        if needed > self._half:
+            self._grow(needed)
+        offset, layout = self._turn * self._half, {}
+        self._turn = 1 - self._turn
+        for place, leaf in large.items():
+            np.ndarray(leaf.shape, leaf.dtype, self._memory.buf, offset)[...] = leaf
+            layout[place] = offset, leaf.dtype, leaf.shape
+            leaves[place] = None
+            offset += -(-leaf.nbytes // _ALIGNED) * _ALIGNED
+        return "arrays", (nest.pack_sequence_as(value, leaves), layout)
+
+    def _grow(self, needed):
+        self._half = -(-needed * 5 // (4 * _ALIGNED)) * _ALIGNED
+        self._pipe.send(("memory", 2 * self._half))
+        kind, name = self._received()
+        while kind == "task":
+            self.tasks.append(name)
+            kind, name = self._received()
+        if self._memory is not None:
+            self._memory.close()
+        self._memory, self._turn = _attached(name), 0
+
+
+def _attached(name):
+    """Return the parent's shared memory, which stays the parent's to remove."""
+    from multiprocessing import resource_tracker
+
+    # Before Python 3.13, attaching registers the memory as one that this process must remove.
+    with _register:
+        register, resource_tracker.register = resource_tracker.register, lambda *_: None
+        try:
+            return SharedMemory(name)
+        finally:
+            resource_tracker.register = register
+
+
+_register = threading.Lock()
