@@ -28,6 +28,7 @@ _FILE = "a model (.keras, .h5) or weights (.weights.h5, .npz, .safetensors)"
 COMMANDS = {
     "config": Command("print libraries, threads, and how fast they are here", "machine:config"),
     "warmup": Command("compile the library's Numba kernels into their cache", "machine:warmup"),
+    "datasets": Command("list the data sets, and where their files are", "data_sets:listed"),
     "doctor": Command("check the installation", "machine:doctor"),
     "summary": Command(
         "print the layers of a model, or the arrays of weights", "model_files:summary",

@@ -58,6 +58,9 @@ TESTED_IN = {
     "data/test_positions.py": "data/iterator",
     "datasets/test_cifar.py": "datasets/cifar10 datasets/cifar100",
     "datasets/test_mnist.py": "datasets/archive",
+    "datasets/test_packaged.py": """
+        datasets/alice datasets/breast_cancer datasets/catalogue
+        datasets/diabetes datasets/passengers datasets/wine""",
     "datasets/test_tables.py": "datasets/boston_housing datasets/california_housing",
     "datasets/test_word_sequences.py": "datasets/imdb datasets/reuters",
     "functions/test_arrays.py": "functions/creation functions/indexing functions/movement",

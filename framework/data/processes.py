@@ -1,8 +1,9 @@
 """Workers: a function of one argument in several processes; arrays come back in shared memory.
 
 A worker has a pipe, and one block of shared memory that its results use in turn: it may have two
-tasks, and the second result does not overwrite the first. The parent makes the blocks and removes
-them, so that none stays when a worker is killed. A worker ends when its parent does.
+tasks, and the second result does not overwrite the first. The parent makes the block and removes
+its name as soon as the worker has it, so that no memory stays when one of them is killed. A worker
+ends when its parent does.
 """
 
 import contextlib
@@ -114,7 +115,7 @@ class _Worker:
     """The parent's side of one process."""
 
     def __init__(self, context, function, number, name):
-        self._memory, self._name = None, f"{name} {number}"
+        self._memory, self._attached = None, False
         self._pipe, inner = context.Pipe()
         self._process = context.Process(
             target=_work,
@@ -141,7 +142,11 @@ class _Worker:
                 return self._with_arrays(value)
             if kind == "error":
                 raise value
-            self._enlarge(value)  # the worker asks for memory of this size
+            if kind == "memory":
+                self._enlarge(value)
+            else:  # the worker has the memory, which needs no name any more
+                self._memory.unlink()
+                self._attached = True
 
     def _received(self):
         ready = connection.wait([self._pipe, self._process.sentinel])
@@ -163,9 +168,9 @@ class _Worker:
 
     def _enlarge(self, size):
         old, self._memory = self._memory, SharedMemory(create=True, size=size)
+        self._attached = False
         if old is not None:
             old.close()
-            old.unlink()
         self._pipe.send(("memory", self._memory.name))
 
     def _with_arrays(self, value):
@@ -189,7 +194,7 @@ class _Worker:
         self._process.close()
         if self._memory is not None:
             self._memory.close()
-            with contextlib.suppress(FileNotFoundError):
+            if not self._attached:
                 self._memory.unlink()
             self._memory = None
 
@@ -282,6 +287,7 @@ class _Memory:
         if self._memory is not None:
             self._memory.close()
         self._memory, self._turn = _attached(name), 0
+        self._pipe.send(("attached", None))
 
 
 def _attached(name):

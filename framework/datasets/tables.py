@@ -1,4 +1,6 @@
-"""Tables of numbers with one target a row, from Keras's .npz files."""
+"""Tables of numbers with one target a row: Keras's .npz files, and those in the package."""
+
+from pathlib import Path
 
 import numpy as np
 
@@ -24,8 +26,6 @@ def load_table(path, name, columns, rows=None, test_split=0.2, seed=113):
         LoadError: the file holds something else.
         InvalidArgumentError: `test_split` is not from 0 to 1.
     """
-    if not 0 <= test_split <= 1:
-        raise InvalidArgumentError(f"load_data: test_split must be 0 to 1, got {test_split!r}.")
     file = archive.find(path, name)
     x, y = archive.load(file, ["x", "y"])
     if x.ndim != 2 or x.shape[1] != columns or x.dtype.kind != "f":
@@ -34,7 +34,23 @@ def load_table(path, name, columns, rows=None, test_split=0.2, seed=113):
         )
     if y.shape != x.shape[:1] or y.dtype.kind != "f":
         raise LoadError(f"{file}: y: expected {len(x)} floats, got {y.dtype} of shape {y.shape}.")
-    x, y = x[:rows], y[:rows]
+    return _split(x[:rows], y[:rows], test_split, seed)
+
+
+def packaged(name, test_split, seed):
+    """Return the two parts of a table that comes with the package, in float32.
+
+    Raises:
+        InvalidArgumentError: `test_split` is not from 0 to 1.
+    """
+    x, y = archive.load(Path(__file__).with_name(f"{name}.npz"), ["x", "y"])
+    y = y if y.dtype == np.uint8 else y.astype(np.float32)
+    return _split(x.astype(np.float32), y, test_split, seed)
+
+
+def _split(x, y, test_split, seed):
+    if not 0 <= test_split <= 1:
+        raise InvalidArgumentError(f"load_data: test_split must be 0 to 1, got {test_split!r}.")
     order = np.random.RandomState(seed).permutation(len(x))
     x, y, first = x[order], y[order], int(len(x) * (1 - test_split))
     return (x[:first], y[:first]), (x[first:], y[first:])

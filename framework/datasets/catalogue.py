@@ -1,0 +1,89 @@
+"""What `framework datasets` lists: each data set, and the file that it is read from."""
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+from framework.datasets import archive
+
+
+class Entry(NamedTuple):
+    """A data set.
+
+    Attributes:
+        about: what it is.
+        file: the file, or a file in its folder, below `archive.folders()`; "" if in the package.
+        digest: the SHA-256 of Keras's file; "" if there is none to compare.
+    """
+
+    about: str
+    file: str = ""
+    digest: str = ""
+
+
+ENTRIES = {
+    "alice": Entry("the first page of Alice's Adventures in Wonderland"),
+    "boston_housing": Entry(
+        "506 suburbs, 13 numbers each, prices", "boston_housing.npz",
+        "f553886a1f8d56431e820c5b82552d9d95cfcb96d1e678153f8839538947dff5",
+    ),
+    "breast_cancer": Entry("569 tumours, 30 measurements each, two classes"),
+    "california_housing": Entry(
+        "20,640 districts, 8 numbers each, prices", "california_housing.npz",
+        "1a2e3a52e0398de6463aebe6f4a8da34fb21fbb6b934cf88c3425e766f2a1a6f",
+    ),
+    "cifar10": Entry(
+        "60,000 pictures, 32 × 32, ten classes",
+        "cifar-10-batches-py-target/cifar-10-batches-py/data_batch_1",
+    ),
+    "cifar100": Entry(
+        "60,000 pictures, 32 × 32, a hundred classes",
+        "cifar-100-python-target/cifar-100-python/train",
+    ),
+    "diabetes": Entry("442 patients, ten measurements each, progress"),
+    "digits": Entry("1,797 handwritten digits, 8 × 8"),
+    "fashion_mnist": Entry(
+        "70,000 pictures of clothes, 28 × 28, ten classes",
+        "fashion-mnist/train-images-idx3-ubyte.gz",
+    ),
+    "imdb": Entry(
+        "50,000 film reviews as numbers of words, two classes", "imdb.npz",
+        "69664113be75683a8fe16e3ed0ab59fda8886cb3cd7ada244f7d9544e4676b9f",
+    ),
+    "mnist": Entry(
+        "70,000 handwritten digits, 28 × 28", "mnist.npz",
+        "731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1",
+    ),
+    "passengers": Entry("144 months of airline passengers"),
+    "reuters": Entry(
+        "11,228 news as numbers of words, 46 topics", "reuters.npz",
+        "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916",
+    ),
+    "wine": Entry("178 wines, 13 measurements each, three classes"),
+}  # fmt: skip
+
+
+def found(entry):
+    """Return the path of a data set's file; None if there is none."""
+    places = [folder / entry.file for folder in archive.folders()]
+    return next((place for place in places if place.is_file()), None)
+
+
+def state(entry):
+    """Return where a data set is, and whether its file is Keras's, as text."""
+    if not entry.file:
+        return "in the package"
+    path = found(entry)
+    if path is None:
+        return "not here"
+    same = not entry.digest or digest(path) == entry.digest
+    return f"{path}" if same else f"{path} (another file than Keras's)"
+
+
+def digest(path):
+    """Return the SHA-256 of a file as text."""
+    sha = hashlib.sha256()
+    with Path(path).open("rb") as file:
+        while block := file.read(1 << 20):
+            sha.update(block)
+    return sha.hexdigest()
