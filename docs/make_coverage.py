@@ -18,11 +18,11 @@ tape, variables, functions, data. These names are left out on purpose. Using one
 import framework as tf
 
 try:
-    tf.RaggedTensor
+    tf.tpu
 except AttributeError as error:
     print(error)
-# ...tf.RaggedTensor is in TensorFlow, not in framework, because there are no
-#   sparse, ragged or structured tensors; instead: padded tensors with a mask, ...
+# ...tf.tpu is in TensorFlow, not in framework, because models run in one process, on
+#   the CPU's threads; instead: train in one process, with accumulate=n for larger batches
 ```
 
 A name stands for all names below it. `docs/make_coverage.py` makes this page from

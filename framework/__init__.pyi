@@ -4,7 +4,7 @@ from framework import (
     initializers as initializers, io as io, keras as keras, linalg as linalg, lookup as lookup,
     losses as losses, math as math, metrics as metrics, nest as nest, nn as nn,
     optimizers as optimizers, random as random, sets as sets, signal as signal,
-    strings as strings, summary as summary, train as train, wrappers as wrappers,
+    sparse as sparse, strings as strings, summary as summary, train as train, wrappers as wrappers,
 )  # fmt: skip
 from framework.autodiff.custom_gradients import (
     custom_gradient as custom_gradient, grad_pass_through as grad_pass_through,
@@ -111,6 +111,9 @@ from framework.functions.strings import as_string as as_string
 from framework.initializers import Ones, RandomNormal, RandomUniform, Zeros
 from framework.kernels.report import show_config as show_config
 from framework.ops.slices import IndexedSlices as IndexedSlices
+from framework.ops.sparse_tensor import (
+    SparseTensor as SparseTensor, SparseTensorSpec as SparseTensorSpec,
+)  # fmt: skip
 
 TensorShape = Shape
 bool = bool_

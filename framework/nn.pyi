@@ -41,6 +41,10 @@ from framework.functions.neural import (
     swish as swish, top_k as top_k,
     weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits,
 )  # fmt: skip
+from framework.functions.sparse_lookup import (
+    embedding_lookup_sparse as embedding_lookup_sparse,
+    safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,
+)  # fmt: skip
 from framework.functions.pooling import (
     avg_pool as avg_pool, avg_pool1d as avg_pool1d, avg_pool2d as avg_pool2d,
     avg_pool3d as avg_pool3d, depth_to_space as depth_to_space, max_pool as max_pool,

@@ -76,6 +76,9 @@ TESTED_IN = {
     "functions/test_banded.py": "kernels/banded",
     "functions/test_linalg.py": "kernels/matrices",
     "functions/test_sampling.py": "functions/distributions functions/generator",
+    "functions/test_sparse.py": """
+        core/composite data/sparse_rows functions/sparse_arithmetic functions/sparse_lookup
+        ops/sparse_tensor sparse""",
     "functions/test_scattering.py": "functions/counting",
     "functions/test_segments.py": "kernels/segments",
     "functions/test_signal.py": """

@@ -10,23 +10,28 @@ from collections.abc import Mapping
 import numpy as np
 
 from framework.core import dtypes
+from framework.core.composite import Composite
 from framework.core.conversion import array_of, tensor
 from framework.core.shapes import Shape
 from framework.core.tensor import Tensor, masks
 
-_ARRAY, _NUMBER, _PLAIN, _MAPPING, _SEQUENCE, _OBJECT = range(6)
+_ARRAY, _NUMBER, _PLAIN, _MAPPING, _SEQUENCE, _COMPOSITE, _OBJECT = range(7)
 _SORTS = {
     Tensor: _ARRAY, np.ndarray: _ARRAY, int: _NUMBER, float: _NUMBER,
     **dict.fromkeys((bool, complex, str, bytes, type(None), Shape), _PLAIN),
     dict: _MAPPING, list: _SEQUENCE, tuple: _SEQUENCE,
 }  # fmt: skip
-_BASES = (((np.ndarray, np.generic), _ARRAY), (Mapping, _MAPPING), ((list, tuple), _SEQUENCE))
+_BASES = (
+    ((np.ndarray, np.generic), _ARRAY), (Mapping, _MAPPING), ((list, tuple), _SEQUENCE),
+    (Composite, _COMPOSITE),
+)  # fmt: skip
 PLAIN = tuple([kind for kind, sort in _SORTS.items() if sort in (_NUMBER, _PLAIN)])
+_NESTS = (_MAPPING, _SEQUENCE, _COMPOSITE)
 _KEPT = 32  # maximum number of objects kept alive because they have no weak references
 
 
 def sort_of(value):
-    """Return the category of an argument: one of the six constants above."""
+    """Return the category of an argument: one of the seven constants above."""
     sort = _SORTS.get(type(value))
     if sort is None:
         sort = next((sort for kinds, sort in _BASES if isinstance(value, kinds)), _OBJECT)
@@ -67,7 +72,10 @@ def describe(value, key, arrays, token, numbers=None):
         key += kind, tuple([k if type(k) is str else (type(k), _exactly(k)) for k in value])
         for each in value.values():
             describe(each, key, arrays, token, numbers)
-    elif sort == _SEQUENCE:
+    elif sort in (_SEQUENCE, _COMPOSITE):
+        if sort == _COMPOSITE:
+            key.append(value._static())
+            value = value._parts()
         key += kind, len(value)
         for each in value:
             describe(each, key, arrays, token, numbers)
@@ -101,9 +109,15 @@ def leaves(value, found):
         found.append(value)
         if masks.in_use and (mask := mask_of(value)) is not None:
             leaves(mask, found)
-    elif sort in (_MAPPING, _SEQUENCE):
-        for each in value.values() if sort == _MAPPING else value:
+    elif sort in _NESTS:
+        for each in _items(value, sort):
             leaves(each, found)
+
+
+def _items(value, sort):
+    if sort == _COMPOSITE:
+        return value._parts()
+    return value.values() if sort == _MAPPING else value
 
 
 def replaced(value, tensors, numbers=None):
@@ -119,8 +133,8 @@ def replaced(value, tensors, numbers=None):
         return made
     if sort == _NUMBER:
         return value if numbers is None else next(numbers)
-    if sort in (_MAPPING, _SEQUENCE):
-        old = list(value.values() if sort == _MAPPING else value)
+    if sort in _NESTS:
+        old = list(_items(value, sort))
         return _like(value, sort, old, [replaced(each, tensors, numbers) for each in old])
     return value
 
@@ -136,6 +150,8 @@ def _like(value, sort, old, new):
     if sort == _MAPPING:
         made = dict(zip(value, new, strict=True))
         return made if kind is dict else kind(made)
+    if sort == _COMPOSITE:
+        return value._with_parts(new)
     if hasattr(value, "_fields"):
         return kind(*new)
     return kind(new) if kind in _SORTS else new

@@ -28,7 +28,7 @@ def result_packer(result):
 
     def pack_masked(arrays):
         made = pack(arrays[:count])
-        parts = [v for v in nest.flatten(made) if type(v) is Tensor]
+        parts = [v for v in nest.flatten(made, composites=True) if type(v) is Tensor]
         for place, array in zip(places, arrays[count:], strict=True):
             parts[place]._keras_mask = Tensor(array)
         return made
@@ -45,7 +45,7 @@ def _unmasked_packer(result):
         return [result], _one
     if result is None:
         return [], _none
-    leaves = [_tensor(v) for v in nest.flatten(result)]
+    leaves = [_tensor(v) for v in nest.flatten(result, composites=True)]
     if not all(type(v) is Tensor or v is None or isinstance(v, (str, bytes)) for v in leaves):
         return None, None
     tensors = [v for v in leaves if type(v) is Tensor]
@@ -56,12 +56,12 @@ def _unmasked_packer(result):
         return tensors, _FLAT[type(result)]
     # Replace the tensors of this call by placeholders, so that `pack` does not keep them alive.
     leaves = [_TENSOR if type(v) is Tensor else v for v in leaves]
-    structure = nest.map_structure(lambda _: None, result)
+    structure = nest.map_structure(lambda _: None, result, composites=True)
 
     def pack(arrays):
         found = iter(build(arrays))
         new = [next(found) if v is _TENSOR else v for v in leaves]
-        return nest.pack_sequence_as(structure, new)
+        return nest.pack_sequence_as(structure, new, composites=True)
 
     return tensors, pack
 

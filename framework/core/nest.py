@@ -1,12 +1,13 @@
 """Nested structures of lists, tuples, dicts and named tuples, walked in TensorFlow's order.
 
 Dicts are walked by sorted key. Everything that is not one of these containers is a leaf, and so is
-a Shape.
+a Shape. A Composite, such as a SparseTensor, is a leaf, too, unless `composites` is True.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from framework.core.composite import Composite
 from framework.core.errors import InvalidArgumentError
 
 _CONTAINERS = (list, tuple, Mapping)
@@ -20,6 +21,10 @@ def is_nested(structure):
     return kind is list or kind is tuple or isinstance(structure, _CONTAINERS)
 
 
+def _opens(structure, composites):
+    return is_nested(structure) or (composites and isinstance(structure, Composite))
+
+
 def _keys(mapping):
     try:
         return sorted(mapping)
@@ -30,7 +35,7 @@ def _keys(mapping):
 def _children(structure):
     if isinstance(structure, Mapping):
         return [structure[key] for key in _keys(structure)]
-    return structure
+    return structure._parts() if isinstance(structure, Composite) else structure
 
 
 def _rebuild(structure, children):
@@ -41,61 +46,63 @@ def _rebuild(structure, children):
         return ordered if type(structure) is dict else type(structure)(ordered)
     if isinstance(structure, tuple) and hasattr(structure, "_fields"):
         return type(structure)(*children)
+    if isinstance(structure, Composite):
+        return structure._with_parts(children)
     return type(structure)(children) if type(structure) in (list, tuple) else list(children)
 
 
-def flatten(structure):
+def flatten(structure, composites=False):
     """Return the leaves as a list, left to right; for a single leaf, a list of one."""
     kind = type(structure)
-    if kind is not list and kind is not tuple and not is_nested(structure):
+    if kind is not list and kind is not tuple and not _opens(structure, composites):
         return [structure]
     found = []
-    _flatten_into(structure, found)
+    _flatten_into(structure, found, composites)
     return found
 
 
-def _flatten_into(structure, found):
+def _flatten_into(structure, found, composites):
     for child in _children(structure):
-        if is_nested(child):
-            _flatten_into(child, found)
+        if _opens(child, composites):
+            _flatten_into(child, found, composites)
         else:
             found.append(child)
 
 
-def pack_sequence_as(structure, flat_sequence):
+def pack_sequence_as(structure, flat_sequence, composites=False):
     """Return `flat_sequence` arranged like `structure`."""
     flat = list(flat_sequence)
-    expected = len(flatten(structure))
+    expected = len(flatten(structure, composites))
     if len(flat) != expected:
         raise InvalidArgumentError(
             f"pack_sequence_as: the structure has {expected} leaves, but flat_sequence has "
             f"{len(flat)} elements. Structure: {structure}, flat_sequence: {flat}."
         )
-    return _pack(structure, iter(flat))
+    return _pack(structure, iter(flat), composites)
 
 
-def _pack(structure, leaves):
-    if not is_nested(structure):
+def _pack(structure, leaves, composites):
+    if not _opens(structure, composites):
         return next(leaves)
-    return _rebuild(structure, [_pack(child, leaves) for child in _children(structure)])
+    return _rebuild(structure, [_pack(c, leaves, composites) for c in _children(structure)])
 
 
-def map_structure(func, *structures) -> Any:
+def map_structure(func, *structures, composites=False) -> Any:
     """Apply `func` to corresponding leaves; return the results in the first structure."""
     if not structures:
         raise InvalidArgumentError("map_structure: at least one structure is needed.")
     first = structures[0]
     for other in structures[1:]:
         assert_same_structure(first, other)
-    return _map(func, structures)
+    return _map(func, structures, composites)
 
 
-def _map(func, structures):
+def _map(func, structures, composites):
     first = structures[0]
-    if not is_nested(first):
+    if not _opens(first, composites):
         return func(*structures)
     columns = zip(*(_children(s) for s in structures), strict=True)
-    return _rebuild(first, [_map(func, column) for column in columns])
+    return _rebuild(first, [_map(func, column, composites) for column in columns])
 
 
 def assert_same_structure(a, b, check_types=True):

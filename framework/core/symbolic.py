@@ -28,7 +28,9 @@ class KerasTensor(Operand):
 
     # `origin` = (operation, args, kwargs, index): the call that gave it; None for an input.
     # `_stand_ins` is set and used by `core/standins.py`.
-    __slots__ = ("__weakref__", "_keras_mask", "_stand_ins", "dtype", "name", "origin", "shape")
+    __slots__ = (
+        "__weakref__", "_keras_mask", "_stand_ins", "dtype", "name", "origin", "shape", "sparse",
+    )  # fmt: skip
     __hash__ = object.__hash__
     record_history = True
     is_number = False  # True in SymbolicNumber (`core/symbolic_sizes.py`)
@@ -40,15 +42,12 @@ class KerasTensor(Operand):
         self.shape = tuple([n if n is None or type(n) is int else known_size(n) for n in shape])
         self.dtype = dtypes.as_dtype(dtype)
         self.name = name or "keras_tensor"
+        self.sparse = bool(sparse)
         self.origin = None
 
     @property
     def ndim(self):
         return len(self.shape)
-
-    @property
-    def sparse(self):
-        return False
 
     @property
     def ragged(self):

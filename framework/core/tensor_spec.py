@@ -75,7 +75,7 @@ class TensorSpec:
         )  # fmt: skip
 
     def __eq__(self, other):
-        if type(other) is not TensorSpec:
+        if type(other) is not type(self):
             return NotImplemented
         return self._parts() == other._parts()
 
@@ -90,7 +90,7 @@ class TensorSpec:
         return f"TensorSpec(shape={shape}, dtype={self._dtype!r}, name={self._name!r})"
 
     def __reduce__(self):
-        return TensorSpec, (None if self._shape is None else tuple(self._shape), *self._parts()[1:])
+        return type(self), (None if self._shape is None else tuple(self._shape), *self._parts()[1:])
 
 
 def _size(n):

@@ -10,8 +10,10 @@ from framework.core.tensor import Tensor
 from framework.data.dataset import INFINITE_CARDINALITY, Dataset
 from framework.data.pydataset import PyDataset, in_order
 from framework.data.row_gathering import Rows, batches, shuffled_blocks
+from framework.data.sparse_rows import SparseRows
 from framework.data.stage import walk
 from framework.data.structure import array_in, map_named, names
+from framework.ops.sparse_tensor import SparseTensor
 
 _PARTS = ("x", "y", "sample_weight")
 
@@ -285,13 +287,18 @@ def _array(value, name):
     if value is None:  # an output without a target, an optional input
         return None
     array = array_in(value, name)
+    if isinstance(array, SparseRows):
+        return array.cast(dtypes.floatx().np) if array.dtype.kind == "f" else array
     if dtypes.of_array(array).is_floating:
         array = array.astype(dtypes.floatx().np, copy=False)
     return array
 
 
 def _tensor(value, name):
-    return value if value is None or type(value) is Tensor else Tensor(_array(value, name))
+    if value is None or type(value) in (Tensor, SparseTensor):
+        return value
+    array = _array(value, name)
+    return array[:] if isinstance(array, SparseRows) else Tensor(array)
 
 
 def is_leaf(value):

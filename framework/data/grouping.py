@@ -11,6 +11,7 @@ from framework.core.tensor import Tensor
 from framework.data.parallel import Parallel
 from framework.data.row_gathering import Rows, batched
 from framework.data.shape_functions import ByShape
+from framework.data.sparse_rows import SparseRows, joined_rows, stacked
 from framework.data.stage import (
     END,
     UNKNOWN,
@@ -21,8 +22,9 @@ from framework.data.stage import (
     map_spec,
     resuming,
 )
-from framework.data.structure import DatasetSpec, array_in, like, names, packer
+from framework.data.structure import DatasetSpec, array_in, boxed, like, names, packer
 from framework.data.transform import call, run
+from framework.ops.sparse_tensor import SparseTensor
 
 # ---- batches -------------------------------------------------------------------------------------
 
@@ -69,7 +71,7 @@ class Batch(Stage):
     def stack(self, group):
         """Return the elements of `group` stacked into one."""
         columns = zip(*map(nest.flatten, group))
-        return packer(group[0])([Tensor(_stack(_arrays(column))) for column in columns])
+        return packer(group[0])([_stacked(column) for column in columns])
 
 
 def _rest(passes, skipped):
@@ -78,6 +80,16 @@ def _rest(passes, skipped):
         if skipped < len(rows):
             yield rows.select(slice(skipped, None)) if skipped else rows
         skipped = max(0, skipped - len(rows))
+
+
+def _with_rows(leaf):
+    return SparseRows(leaf) if type(leaf) is SparseTensor else leaf.array
+
+
+def _stacked(column):
+    if all(type(t) is SparseTensor for t in column):
+        return stacked(column)
+    return Tensor(_stack(_arrays(column)))
 
 
 def _arrays(tensors):
@@ -182,7 +194,7 @@ class Unbatch(Stage):
 
     def elements(self):
         for element in self.parent.iterate():
-            arrays = nest.map_structure(lambda t: t.array, element)
+            arrays = nest.map_structure(_with_rows, element)
             yield from Rows.of(arrays, names(arrays, "unbatch: element"))
 
 
@@ -204,7 +216,7 @@ class Rebatch(Stage):
         held, rows, sizes = [], 0, cycle(self.sizes)
         size = next(sizes)
         for element in self.parent.iterate():
-            arrays = nest.map_structure(lambda t: t.array, element)
+            arrays = nest.map_structure(_with_rows, element)
             rest = Rows.of(arrays, names(arrays, "rebatch: element"))
             while rows + len(rest) >= size:
                 taken = size - rows
@@ -220,8 +232,13 @@ class Rebatch(Stage):
 def _joined(parts):
     """Return the rows of all parts as one element."""
     columns = zip(*([a[o.start : o.stop] for a, o in zip(p.arrays, p.orders)] for p in parts))
-    arrays = [column[0] if len(column) == 1 else np.concatenate(column) for column in columns]
-    return packer(parts[0].structure)(list(map(Tensor, arrays)))
+    arrays = [column[0] if len(column) == 1 else _concatenated(column) for column in columns]
+    return packer(parts[0].structure)(list(map(boxed, arrays)))
+
+
+def _concatenated(column):
+    sparse = type(column[0]) is SparseTensor
+    return joined_rows(column) if sparse else np.concatenate(column)
 
 
 # ---- windows -------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from framework.core.errors import DamagedFileError, DTypeError, InvalidArgumentE
 from framework.core.tensor import Tensor
 from framework.data.examples import Example, SequenceExample
 from framework.data.structure import array_in
+from framework.ops.sparse_tensor import SparseTensor
 
 _LISTS = {"int64": "int64_list", "float32": "float_list", "string": "bytes_list"}
 
@@ -45,9 +46,7 @@ class FixedLenSequenceFeature(NamedTuple):
 
 
 class VarLenFeature(NamedTuple):
-    """A feature with any number of values: padded with 0 or "" to the largest number in a batch.
-
-    There are no sparse tensors: TensorFlow's result is this one's after `tf.sparse.to_dense`.
+    """A feature with any number of values: a SparseTensor, as wide as the largest number.
 
     Args:
         dtype: int64, float32 or string.
@@ -223,6 +222,8 @@ def _batched(key, feature, entries, labels, single):
             f"{type(feature).__name__}."
         )
     rows = [_values(entry.get(key), key, dtype, label) for entry, label in zip(entries, labels)]
+    if isinstance(feature, VarLenFeature):
+        return _sparse(rows, dtype, single)
     if isinstance(feature, FixedLenFeature):
         shape = _shape(feature.shape)
         rows = [_fixed(row, key, feature, shape, dtype, label) for row, label in zip(rows, labels)]
@@ -231,6 +232,17 @@ def _batched(key, feature, entries, labels, single):
         array = _padded(key, feature, rows, dtype, labels)
     return Tensor(np.ascontiguousarray(array[0]) if single and array.ndim > 1 else
                   np.asarray(array[0], array.dtype) if single else array)  # fmt: skip
+
+
+def _sparse(rows, dtype, single=False):
+    """Return rows of any length as a sparse tensor; a single row has one axis."""
+    counts = [len(row) for row in rows]
+    columns = np.concatenate([[], *map(np.arange, counts)])
+    parts = [np.repeat(np.arange(len(rows)), counts), columns]
+    shape = (len(rows), max(counts, default=0))
+    values = np.concatenate([np.empty(0, dtype.np), *rows])
+    indices = np.stack(parts[single:], axis=1).astype(np.int64)
+    return SparseTensor(Tensor(indices), Tensor(values), shape[single:])
 
 
 def _shape(shape):
@@ -290,7 +302,7 @@ def _sequence(key, feature, lists, label):
         )
     rows = [_values(step, key, dtype, f"{label}, step {i}") for i, step in enumerate(steps or [])]
     if isinstance(feature, VarLenFeature):
-        return Tensor(_padded(key, feature, rows, dtype, [label] * len(rows)))
+        return _sparse(rows, dtype)
     shape = _shape(feature.shape)
     rows = [_fixed(row, key, feature, shape, dtype, label) for row in rows]
     return Tensor(np.stack(rows) if rows else np.empty((0, *shape), dtype.np))

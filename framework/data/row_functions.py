@@ -45,6 +45,8 @@ class RowFunction:
             rows = [nest.flatten(self.call(row, 0)) for row in _rows(element)]
         except Exception:  # it is raised again, at its element, when elements are computed
             return False
+        if not all(type(leaf) is Tensor for leaf in together):
+            return False
         columns = list(zip(*rows))
         return bool(rows) and len(columns) == len(together) and all(map(_equal, together, columns))
 

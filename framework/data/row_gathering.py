@@ -13,8 +13,8 @@ from framework.core import nest
 from framework.core.buffers import exclusive
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.random import buffer_slots, permutation
-from framework.core.tensor import Tensor
-from framework.data.structure import packer
+from framework.data.sparse_rows import SparseRows
+from framework.data.structure import boxed, packer
 
 
 class Rows:
@@ -83,7 +83,7 @@ class Rows:
         """Return an iterator over one element per row, which goes on after an error."""
         pack, arrays, maps = packer(self.structure), self.arrays, self.maps
         orders = [o if isinstance(o, range) else o.tolist() for o in self.orders]
-        elements = (pack([Tensor(a[i, ...]) for a, i in zip(arrays, row)]) for row in zip(*orders))
+        elements = (pack([boxed(a[i, ...]) for a, i in zip(arrays, row)]) for row in zip(*orders))
         for function, numbers in zip(maps, orders[len(arrays) :]):
             elements = map(function.call, elements, numbers)
         return elements
@@ -126,16 +126,20 @@ def batches(passes, size, drop_remainder=False):
     gathers, pack, rest = [], tuple, None
     for rows in passes:
         if not gathers:
-            gathers, pack = [_Gather(array) for array in rows.arrays], packer(rows.structure)
+            gathers, pack = [_gather(array) for array in rows.arrays], packer(rows.structure)
         if rest is not None:
             rows = rest + rows  # noqa: PLW2901 (rows left over by the last iteration come first)
         whole = len(rows) // size * size
         parts = [g.parts(o[:whole], size) for g, o in zip(gathers, rows.orders)]
         for _ in range(whole // size):  # `zip` would keep a reference to the last batch
-            yield pack([Tensor(next(p)) for p in parts])
+            yield pack([boxed(next(p)) for p in parts])
         rest = rows.select(slice(whole, None)) if whole < len(rows) else None
     if rest is not None and not drop_remainder:
-        yield pack([Tensor(g(o)) for g, o in zip(gathers, rest.orders)])
+        yield pack([boxed(g(o)) for g, o in zip(gathers, rest.orders)])
+
+
+def _gather(array):
+    return array if isinstance(array, SparseRows) else _Gather(array)
 
 
 class MappedBatches:
@@ -159,7 +163,7 @@ class MappedBatches:
             raise StopIteration
         at, rows = self._at, self._rows
         pairs = zip(self._gathers, rows.orders)
-        element = self._pack([Tensor(g(o[at : at + count])) for g, o in pairs])
+        element = self._pack([boxed(g(o[at : at + count])) for g, o in pairs])
         try:
             for function in rows.maps:
                 element = function.together(element)
@@ -174,7 +178,7 @@ class MappedBatches:
             return self._size
         for rows in self._passes:
             if self._gathers is None:
-                self._gathers = [_Gather(array) for array in rows.arrays]
+                self._gathers = [_gather(array) for array in rows.arrays]
                 self._pack = packer(rows.structure)
             rest = None if self._rows is None else self._rows.select(slice(self._at, None))
             self._rows, self._at = rest + rows if rest is not None and len(rest) else rows, 0
@@ -189,7 +193,7 @@ class MappedBatches:
         for number in range(count):
             self._at = at + number + 1  # the next batch begins here if this element fails
             found.append(next(elements))
-        return nest.map_structure(lambda *parts: Tensor(np.stack([p.array for p in parts])), *found)
+        return nest.map_structure(lambda *parts: boxed(np.stack([p.array for p in parts])), *found)
 
 
 def computed(rows):

@@ -18,7 +18,8 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.data.row_gathering import Rows, batched
-from framework.data.structure import as_element, names, packer, spec_of
+from framework.data.structure import as_element, names, packer, spec_like, spec_of
+from framework.ops.sparse_tensor import SparseTensor, SparseTensorSpec, as_sparse
 
 INFINITE, UNKNOWN = -1, -2
 
@@ -158,13 +159,15 @@ def _zeros(spec):
 
         return made(Listed([], spec.element_spec))
     shape = tuple(1 if n is None else n for n in spec.shape or ())
+    if isinstance(spec, SparseTensorSpec):
+        return SparseTensor(np.zeros((0, len(shape))), Tensor(np.zeros(0, spec.dtype.np)), shape)
     empty = b"" if spec.dtype.np.kind == "O" else 0
     return Tensor(np.full(shape, empty, spec.dtype.np))
 
 
 def map_spec(shape_of, spec):
     """Return the nest of specs with the shapes `shape_of(spec)`."""
-    return nest.map_structure(lambda s: TensorSpec(shape_of(s), s.dtype), spec)
+    return nest.map_structure(lambda s: type(s)(shape_of(s), s.dtype), spec)
 
 
 def common_spec(a, b):
@@ -172,8 +175,8 @@ def common_spec(a, b):
     if not isinstance(a, TensorSpec) or not isinstance(b, TensorSpec):
         return a
     if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
-        return TensorSpec(None, a.dtype)
-    return TensorSpec([m if m == n else None for m, n in zip(a.shape, b.shape)], a.dtype)
+        return type(a)(None, a.dtype)
+    return type(a)([m if m == n else None for m, n in zip(a.shape, b.shape)], a.dtype)
 
 
 class Slices(Stage):
@@ -189,7 +192,7 @@ class Slices(Stage):
         return len(self.all)
 
     def spec(self):
-        specs = [TensorSpec(a.shape[1:], a.dtype) for a in self.all.arrays]
+        specs = [spec_like(a)(a.shape[1:], a.dtype) for a in self.all.arrays]
         return packer(self.all.structure)(specs)
 
     def rows(self):
@@ -292,6 +295,8 @@ def _fitted(value, spec, name):
 
 def _fitted_leaf(value, spec, name):
     try:
+        if isinstance(spec, SparseTensorSpec):
+            return as_sparse(value, f"from_generator: {name}")
         element = Tensor(np.array(value, spec.dtype.np))
     except (TypeError, ValueError) as error:
         raise InvalidArgumentError(

@@ -14,12 +14,16 @@ from framework.core.tables import array_from, from_library
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.core.variable import CoreVariable
+from framework.data.sparse_rows import SparseRows, from_matrix
+from framework.ops.sparse_tensor import SparseTensor, SparseTensorSpec
 
 
 def array_in(value, name):
     """Return `value` as an array, without a copy if it is one; errors begin with `name`."""
     if isinstance(value, (Tensor, CoreVariable)):
         return value.array
+    if isinstance(value, SparseTensor) or hasattr(value, "tocoo"):  # a sparse matrix of SciPy
+        return SparseRows(value if isinstance(value, SparseTensor) else from_matrix(value))
     if not hasattr(value, "__array__") and not from_library(value):
         return _converted(value, name)
     array = array_from(value, name) if from_library(value) else np.asarray(value)
@@ -65,6 +69,16 @@ def names(structure, name):
     return nest.flatten(named)
 
 
+def spec_like(leaf):
+    """Return the class of the spec of a tensor, an array or SparseRows."""
+    return SparseTensorSpec if isinstance(leaf, (SparseTensor, SparseRows)) else TensorSpec
+
+
+def boxed(value):
+    """Return an array as a Tensor; a SparseTensor unchanged."""
+    return value if type(value) is SparseTensor else Tensor(value)
+
+
 def as_element(value, name):
     """Return the result of a user's function or generator with its leaves as Tensors."""
     if type(value) is Tensor:
@@ -75,7 +89,7 @@ def as_element(value, name):
 
 
 def _leaf(value, name):
-    if type(value) is Tensor or hasattr(value, "element_spec"):  # an element may be a Dataset
+    if type(value) in (Tensor, SparseTensor) or hasattr(value, "element_spec"):  # or a Dataset
         return value
     if value is None:
         raise DTypeError(f"{name}: expected a tensor, or a tuple or dict of tensors, got None.")
@@ -107,7 +121,7 @@ def spec_of(element):
     def spec(leaf, _):
         if hasattr(leaf, "element_spec"):
             return DatasetSpec(leaf.element_spec)
-        return TensorSpec.from_tensor(leaf)
+        return spec_like(leaf)(leaf.shape, leaf.dtype)
 
     return map_named(spec, element, "")
 

@@ -104,8 +104,8 @@ def _as_tuple(value):
 
 
 def _symbol(spec, _):
-    if not isinstance(spec, TensorSpec) or spec.shape is None:
-        raise InvalidArgumentError("element_spec: a dataset in an element has no symbol.")
+    if type(spec) is not TensorSpec or spec.shape is None:
+        raise InvalidArgumentError("element_spec: a dataset or sparse tensor has no symbol.")
     return KerasTensor(tuple(spec.shape), spec.dtype)
 
 
@@ -124,7 +124,7 @@ def _with_unknown_batch_size(spec, argument, argument_spec):
     def opened(spec, _):
         if not getattr(spec, "shape", None) or spec.shape[0] not in sizes:
             return spec
-        return TensorSpec((None, *spec.shape[1:]), spec.dtype)
+        return type(spec)((None, *spec.shape[1:]), spec.dtype)
 
     return map_named(opened, spec, "")
 

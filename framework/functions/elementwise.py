@@ -5,6 +5,8 @@
 array([4., 5.], dtype=float32)
 """
 
+from typing import Any
+
 import numpy as np
 
 from framework.core import dtypes
@@ -19,6 +21,7 @@ from framework.ops import division, special
 from framework.ops import elementwise as ops
 from framework.ops.casting import saturate_cast as _saturate_cast
 from framework.ops.slices import IndexedSlices, sliced
+from framework.ops.sparse_tensor import SparseTensor
 
 tf = Wrappers(__name__)
 
@@ -221,10 +224,10 @@ def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tenso
 # ---- dtypes --------------------------------------------------------------------------------------
 
 
-def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
+def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Any:
     """Cast x to another dtype. Gradients pass between floating and complex dtypes only.
 
-    IndexedSlices give IndexedSlices.
+    IndexedSlices give IndexedSlices, a SparseTensor a SparseTensor.
 
     >>> import framework as tf
     >>> tf.cast([1.8, 2.2], tf.int32).numpy()
@@ -234,6 +237,8 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     if type(x) is not Tensor:
         if type(x) is IndexedSlices:
             return sliced(cast(x.values, dtype), x.indices, x.dense_shape)
+        if isinstance(x, SparseTensor):
+            return x.with_values(cast(x.values, dtype))
         x = tensor(x)
     return x if x.dtype is dtype else _cast(x, dtype=dtype.np)
 

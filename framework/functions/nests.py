@@ -13,11 +13,15 @@ def is_nested(seq: Any) -> bool:
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """Return the leaves as a list; those of a dict are sorted by key.
 
+    Args:
+        structure: a nest.
+        expand_composites: return the tensors of a SparseTensor instead of itself.
+
     >>> import framework as tf
     >>> tf.nest.flatten({"b": [1, 2], "a": 3})
     [3, 1, 2]
     """
-    return nest.flatten(structure)
+    return nest.flatten(structure, expand_composites)
 
 
 def map_structure(func: Any, *structure: Any, **kwargs: Any) -> Any:
@@ -30,12 +34,13 @@ def map_structure(func: Any, *structure: Any, **kwargs: Any) -> Any:
     unknown = set(kwargs) - {"check_types", "expand_composites"}
     if unknown:
         raise TypeError(f"map_structure() got an unexpected argument {unknown.pop()!r}.")
-    return nest.map_structure(func, *structure)
+    composites = bool(kwargs.get("expand_composites"))
+    return nest.map_structure(func, *structure, composites=composites)
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """Return the leaves `flat_sequence` arranged like `structure`."""
-    return nest.pack_sequence_as(structure, flat_sequence)
+    return nest.pack_sequence_as(structure, flat_sequence, expand_composites)
 
 
 def assert_same_structure(

@@ -13,34 +13,10 @@ from framework.core.argument_types import TensorLike
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.promotion import strict_all
-from framework.core.tensor import Tensor
+from framework.ops.sparse_tensor import SparseTensor
 from framework.ops.tables import look_up_all, look_up_rows
 
 _INT64 = np.dtype(np.int64)
-
-
-class SparseTensor(NamedTuple):
-    """Sets as a sparse tensor: the elements of each row, sorted.
-
-    Args:
-        indices: int64 of shape (elements, rank): the place of each element.
-        values: the elements.
-        dense_shape: int64 of shape (rank,); its last size is that of the largest set.
-    """
-
-    indices: Tensor
-    values: Tensor
-    dense_shape: Tensor
-
-    @property
-    def dtype(self):
-        """The dtype of the elements."""
-        return self.values.dtype
-
-    @property
-    def shape(self):
-        """The dense shape."""
-        return tuple(np.asarray(self.dense_shape).tolist())
 
 
 def _difference(a, b):
@@ -154,4 +130,4 @@ def size(a: SparseTensor, validate_indices: bool = True) -> TensorLike:
     """Return the number of different elements of each row of a sparse tensor, int32."""
     if not isinstance(a, SparseTensor):
         raise InvalidArgumentError(f"tf.sets.size: expected a sparse tensor, got {a!r}.")
-    return look_up_all(*a, table=_Sizes())
+    return look_up_all(a.indices, a.values, a.dense_shape, table=_Sizes())

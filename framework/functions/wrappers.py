@@ -15,6 +15,7 @@ from numpy import ndarray
 
 from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes
+from framework.core.composite import Composite
 from framework.core.conversion import tensor
 from framework.core.op import NO_ATTRS, Unary
 from framework.core.promotion import floating, strict
@@ -132,6 +133,8 @@ class Wrappers:
                     for recorder in thread.stack:
                         recorder.op(op, (x,), NO_ATTRS, (output,), None)
                     return output
+            if isinstance(x, Composite) and (made := x._mapped(op)) is not None:
+                return made
             return op(convert(x))
 
         return finished(function, self.module, declared, x="x")

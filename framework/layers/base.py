@@ -61,6 +61,7 @@ class Layer(
     builds_at_init=False,
     makes_masks=False,
     takes_lists=False,
+    takes_sparse=False,
     locks=True,
     no_settings=frozenset(("built", "name")),
 ):

@@ -11,6 +11,7 @@ import numpy as np
 
 from framework.core import dtypes, nest
 from framework.core.cast import cast
+from framework.core.composite import Composite
 from framework.core.conversion import array_of, tensor
 from framework.core.errors import FrameworkError, InvalidArgumentError, SignatureError
 from framework.core.operand import Operand
@@ -161,7 +162,14 @@ def name_layer(error, layer):
 def _converted(layer, args, kwargs):
     dtype = layer.input_dtype if layer.autocast else None
 
+    # the package's layers compute with tensors, except those that declare `takes_sparse`
+    dense = type(layer).__module__.startswith("framework.layers.") and not (
+        type(layer)._framework.takes_sparse
+    )
+
     def convert(leaf):
+        if dense and isinstance(leaf, Composite):
+            leaf = tensor(leaf)
         return as_input(leaf, dtype)
 
     args = tuple(nest.map_structure(convert, a) for a in args)
@@ -175,6 +183,8 @@ def as_input(value, dtype):
     """
     if isinstance(value, CoreVariable):
         value = value.read()
+    elif isinstance(value, Composite):
+        return value._with_parts([as_input(part, dtype) for part in value._parts()])
     elif not isinstance(value, (Tensor, Operand)):
         if not hasattr(value, "__array__"):
             return value
@@ -195,7 +205,7 @@ def as_input(value, dtype):
 
 def _refuse_non_tensors(layer, args):
     for leaf in nest.flatten(args):
-        if leaf is not None and not isinstance(leaf, (Tensor, Operand)):
+        if leaf is not None and not isinstance(leaf, (Tensor, Operand, Composite)):
             raise InvalidArgumentError(
                 "Only input tensors may be passed as positional arguments. The following argument "
                 f"value should be passed as a keyword argument: {leaf!r} (of type "

@@ -10,24 +10,35 @@ from framework.core.cast import cast
 from framework.core.configurable import one_of
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
+from framework.core.symbolic import KerasTensor
 from framework.core.tables import array_from, from_library
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.ops.movement import expand_axes, one_hot, reshape
 from framework.ops.reduction import reduce_max, reduce_sum
+from framework.ops.sparse_tensor import SparseTensor
 from framework.ops.tables import look_up
 
 MODES = ("int", "one_hot", "multi_hot", "count")
 
 
-def encode(indices, mode, depth, dtype, weights=None):
-    """Encode class indices as vectors of size `depth`.
+def encode(indices, mode, depth, dtype, weights=None, sparse=False):
+    """Encode class indices as vectors of size `depth`, a SparseTensor if `sparse`.
 
     "one_hot" gives one vector per index; "multi_hot" marks, and "count" counts, the classes along
     axis 1. An index outside of `range(depth)` gives zeros.
     """
     if mode == "int":
         return cast(indices, dtype=dtype)
+    if sparse and not isinstance(indices, KerasTensor):
+        return _encode_sparse(indices, mode, depth, dtype, weights)
+    made = _encode_dense(indices, mode, depth, dtype, weights)
+    if sparse:
+        made.sparse = True
+    return made
+
+
+def _encode_dense(indices, mode, depth, dtype, weights):
     if not indices.ndim:
         indices = reshape(indices, shape=(1,))
     if mode == "one_hot":
@@ -43,10 +54,33 @@ def encode(indices, mode, depth, dtype, weights=None):
     return reduce_sum(vectors, axis=axis, keepdims=False)
 
 
-def refuse_sparse(layer):
-    if layer.sparse:
+def _encode_sparse(indices, mode, depth, dtype, weights):
+    """Return the same as a SparseTensor, without the memory of the dense vectors."""
+    numbers = np.asarray(indices)
+    numbers = numbers.reshape(1) if not numbers.ndim else numbers
+    if mode == "one_hot" and numbers.ndim > 1 and numbers.shape[-1] == 1:
+        numbers = numbers[..., 0]
+    axis = numbers.ndim if mode == "one_hot" else min(1, numbers.ndim - 1)
+    shape = (*numbers.shape[:axis], *numbers.shape[axis + 1 :], depth)
+    there = (numbers >= 0) & (numbers < depth)
+    places = [p for n, p in enumerate(np.nonzero(there)) if n != axis]
+    found = np.ravel_multi_index((*places, numbers[there].astype(np.int64)), shape)
+    distinct, inverse = np.unique(found, return_inverse=True)
+    if mode == "count":
+        added = None if weights is None else np.asarray(weights).reshape(numbers.shape)[there]
+        values = np.bincount(inverse.reshape(-1), added, len(distinct))
+    else:
+        values = np.ones(len(distinct))
+    indices = np.stack(np.unravel_index(distinct, shape), axis=1).astype(np.int64)
+    return SparseTensor(Tensor(indices), Tensor(values.astype(dtype)), shape)
+
+
+def check_sparse(layer):
+    """Raise InvalidArgumentError if `sparse=True` and the layer gives indices."""
+    if layer.sparse and layer.output_mode == "int":
         raise InvalidArgumentError(
-            f"{type(layer).__name__}: sparse=True is not supported; use sparse=False."
+            f"{type(layer).__name__}: `sparse` may only be true if `output_mode` is 'one_hot', "
+            f"'multi_hot', 'count' or 'tf_idf', got output_mode={layer.output_mode!r}."
         )
 
 
@@ -57,6 +91,7 @@ class CategoryEncoding(Layer):
         num_tokens: the number of classes.
         output_mode: "one_hot": one vector per index; "multi_hot": one vector per sample that marks
             its classes; "count": one vector per sample that counts them.
+        sparse: return a SparseTensor.
 
     Shapes: "one_hot" appends an axis of size `num_tokens`, or replaces a last axis of size 1; the
     other modes replace axis 1.
@@ -74,7 +109,6 @@ class CategoryEncoding(Layer):
     _allow_non_tensor_positional_args = True
 
     def __post_init__(self):
-        refuse_sparse(self)
         if self.output_mode == "binary":
             self.output_mode = "multi_hot"
         if self.num_tokens is None:
@@ -96,7 +130,9 @@ class CategoryEncoding(Layer):
                     f"`count_weights={count_weights}`."
                 )
             count_weights = cast(tensor(count_weights), dtype=dtype)
-        return encode(tensor(inputs), self.output_mode, self.num_tokens, dtype, count_weights)
+        return encode(
+            tensor(inputs), self.output_mode, self.num_tokens, dtype, count_weights, self.sparse
+        )
 
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
@@ -145,7 +181,7 @@ class Discretization(Layer, takes_lists=True):
     sparse: bool = False
 
     def __post_init__(self):
-        refuse_sparse(self)
+        check_sparse(self)
         if (self.num_bins is None) == (self.bin_boundaries is None):
             raise InvalidArgumentError(
                 "Discretization: expected num_bins (for adapt()) or bin_boundaries, not both; got "
@@ -200,7 +236,8 @@ class Discretization(Layer, takes_lists=True):
             )
         dtype = np.int32 if self.output_mode == "int" else self.compute_dtype.np
         bins = look_up(inputs, table=_BinTable(self.bin_boundaries))
-        return encode(bins, self.output_mode, len(self.bin_boundaries) + 1, np.dtype(dtype))
+        depth, dtype = len(self.bin_boundaries) + 1, np.dtype(dtype)
+        return encode(bins, self.output_mode, depth, dtype, sparse=self.sparse)
 
     @property
     def input_dtype(self):

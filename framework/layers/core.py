@@ -24,6 +24,8 @@ from framework.ops.contraction import matmul
 from framework.ops.elementwise import add
 from framework.ops.movement import reshape
 from framework.ops.random import dropout
+from framework.ops.sparse_tensor import SparseTensor
+from framework.ops.sparse_tensor import matmul as sparse_matmul
 
 
 def positive(value):
@@ -37,7 +39,7 @@ PositiveInt = Annotated[int, Resolved("a positive integer", positive)]
 
 class Dense(
     KernelAndBias, AdaptableKernel, Layer,
-    last=("lora_rank", "lora_alpha", "quantization_config"),
+    last=("lora_rank", "lora_alpha", "quantization_config"), takes_sparse=True,
 ):  # fmt: skip
     """`activation(inputs @ kernel + bias)` over the last axis, which becomes `units` long.
 
@@ -75,7 +77,10 @@ class Dense(
         kernel = self._kernel._as_operand()
         if self.lora_enabled:
             kernel = with_lora(self, kernel)
-        if type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
+        if isinstance(inputs, SparseTensor) and inputs.ndim == 2:
+            values, kernel = promote(inputs.values, kernel)
+            inputs = inputs.with_values(values)
+        elif type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
             inputs, kernel = promote(inputs, kernel)
         outputs = _matrix_product(inputs, kernel)
         if self.bias is not None:
@@ -91,8 +96,10 @@ class Dense(
 
 def _matrix_product(inputs, kernel):
     """Return inputs @ kernel, as one matrix product: leading axes are flattened."""
-    if type(inputs) is not Tensor or inputs.array.ndim == 2:
+    if isinstance(inputs, KerasTensor) or (type(inputs) is Tensor and inputs.array.ndim == 2):
         return matmul(inputs, kernel)
+    if isinstance(inputs, SparseTensor):
+        return sparse_matmul(inputs, kernel, what="Dense")
     *leading, size = inputs.array.shape
     rows = reshape(inputs, shape=(-1 if inputs.array.size else 0, size))
     return reshape(matmul(rows, kernel), shape=(*leading, kernel.array.shape[1]))
@@ -291,8 +298,9 @@ class InputLayer(Layer):
         shape = kwargs.pop("input_shape", shape)  # Keras's older names of the arguments
         batch_shape = kwargs.pop("batch_input_shape", batch_shape)
         super().__init__(name=name, **kwargs)
-        if sparse or ragged:
-            raise InvalidArgumentError("Input: there are no sparse tensors; use dense inputs.")
+        if ragged:
+            raise InvalidArgumentError("Input: there are no ragged tensors; use padded inputs.")
+        self.sparse = bool(sparse)
         if input_tensor is not None:
             batch_shape, dtype = tuple(input_tensor.shape), dtype or input_tensor.dtype
         elif (shape is None) == (batch_shape is None):
@@ -307,7 +315,7 @@ class InputLayer(Layer):
         self.optional = bool(optional)
         output = input_tensor
         if output is None:
-            output = KerasTensor(self.batch_shape, self.dtype, name=self.name)
+            output = KerasTensor(self.batch_shape, self.dtype, self.sparse, name=self.name)
         if output.origin is None:
             output.origin = (self, (), {}, None)
         self._framework.first_call = ((output,), {}, output)
@@ -318,7 +326,7 @@ class InputLayer(Layer):
 
     def get_config(self) -> dict[str, Any]:
         return {
-            "batch_shape": self.batch_shape, "dtype": str(self.dtype), "sparse": False,
+            "batch_shape": self.batch_shape, "dtype": str(self.dtype), "sparse": self.sparse,
             "ragged": False, "name": self.name, "optional": self.optional,
         }  # fmt: skip
 
@@ -340,6 +348,7 @@ def Input(
         shape: the shape of one sample, without the batch; None stands for a variable size.
         batch_size: the batch size if it is fixed.
         dtype: floatx if None.
+        sparse: whether the input is a SparseTensor; a dense tensor is accepted, too.
         batch_shape: the shape with the batch size.
         name: a string.
         tensor: an existing KerasTensor to use as the input.

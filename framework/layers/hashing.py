@@ -12,7 +12,7 @@ from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.kernels.hashing import fingerprint, joint_fingerprint, keyed_hash
 from framework.layers.base import Layer
-from framework.layers.categorical import MODES, encode, refuse_sparse
+from framework.layers.categorical import MODES, check_sparse, encode
 from framework.ops.tables import look_up, look_up_all
 
 
@@ -99,7 +99,7 @@ class Hashing(Layer):
         __init__._from_fields = True
 
     def __post_init__(self):
-        refuse_sparse(self)
+        check_sparse(self)
         if self.num_bins <= 0:
             raise InvalidArgumentError(
                 "The `num_bins` for `Hashing` cannot be `None` or non-positive values. Received: "
@@ -117,7 +117,7 @@ class Hashing(Layer):
         dtype = self.compute_dtype.np
         if self.output_mode == "int":
             return indices if indices.dtype == dtype else cast(indices, dtype=dtype)
-        return encode(indices, self.output_mode, self.num_bins, dtype)
+        return encode(indices, self.output_mode, self.num_bins, dtype, sparse=self.sparse)
 
 
 # ---- crossing ------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class HashedCrossing(Layer):
         __init__._from_fields = True
 
     def __post_init__(self):
-        refuse_sparse(self)
+        check_sparse(self)
         if self.num_bins < 1:
             raise InvalidArgumentError(
                 f"HashedCrossing: expected a positive `num_bins`, got {self.num_bins}."
@@ -199,7 +199,8 @@ class HashedCrossing(Layer):
     def call(self, inputs: Any) -> Any:
         keys = _features(inputs)
         indices = look_up_all(*keys, table=self._framework.table)
-        return encode(indices, self.output_mode, self.num_bins, self.compute_dtype.np)
+        dtype = self.compute_dtype.np
+        return encode(indices, self.output_mode, self.num_bins, dtype, sparse=self.sparse)
 
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()

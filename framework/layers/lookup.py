@@ -17,7 +17,7 @@ from framework.core.errors import DTypeError, InvalidArgumentError, UnsafeFileEr
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
-from framework.layers.categorical import batches_of, encode, refuse_sparse, whole_of
+from framework.layers.categorical import batches_of, check_sparse, encode, whole_of
 from framework.layers.hashing import SaltField, buckets
 from framework.ops.tables import look_up
 
@@ -80,8 +80,8 @@ class Lookup(Layer, strings=False):
     _allow_non_tensor_positional_args = True
 
     def __post_init__(self):
-        refuse_sparse(self)
         self.output_mode = _OLD_MODES.get(self.output_mode, self.output_mode)
+        check_sparse(self)
         _refuse_settings(self)
         self._framework.words = None  # the vocabulary without mask and OOV tokens
         self._framework.table = None  # the table op, built at the first call
@@ -199,10 +199,14 @@ class Lookup(Layer, strings=False):
             return indices
         depth = self.max_tokens if self.pad_to_max_tokens else self.vocabulary_size()
         if self.output_mode != "tf_idf":
-            return encode(indices, self.output_mode, depth, np.dtype(np.int64))
-        return encode(indices, "count", depth, self._framework.idf.dtype) * Tensor(
-            self._framework.idf
-        )
+            int64 = np.dtype(np.int64)
+            return encode(indices, self.output_mode, depth, int64, sparse=self.sparse)
+        idf = self._framework.idf
+        counts = encode(indices, "count", depth, idf.dtype, sparse=self.sparse)
+        made = counts * Tensor(idf)
+        if self.sparse and isinstance(made, KerasTensor):
+            made.sparse = True
+        return made
 
     def compute_output_spec(self, inputs: Any):
         """Return the output's shape and dtype; the last size is None without a vocabulary."""

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 
 from framework.core import nest
+from framework.core.composite import Composite
 from framework.core.errors import InvalidArgumentError
 from framework.core.operand import Operand
 from framework.core.recorders import thread
@@ -18,10 +19,13 @@ def mask_of(value):
     return getattr(value, "_keras_mask", None)
 
 
+_TENSORS = (Tensor, Operand, Composite)
+
+
 def is_tensors(value):
     leaves = nest.flatten(value)
-    return any(isinstance(x, (Tensor, Operand)) for x in leaves) and all(
-        x is None or isinstance(x, (Tensor, Operand)) for x in leaves
+    return any(isinstance(x, _TENSORS) for x in leaves) and all(
+        x is None or isinstance(x, _TENSORS) for x in leaves
     )
 
 
@@ -57,7 +61,7 @@ def detached(outputs):
 def _detached(leaf):
     if not isinstance(leaf, (KerasTensor, Tensor, CoreVariable)):
         return leaf
-    copy = KerasTensor(tuple(leaf.shape), leaf.dtype)
+    copy = KerasTensor(tuple(leaf.shape), leaf.dtype, getattr(leaf, "sparse", False))
     mask = mask_of(leaf)
     if mask is not None:
         copy._keras_mask = mask

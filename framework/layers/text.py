@@ -11,7 +11,7 @@ from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
-from framework.layers.categorical import batches_of, refuse_sparse, whole_of
+from framework.layers.categorical import batches_of, whole_of
 from framework.layers.lookup import LOOKUP_MODES, StringLookup, spec_of, without_paths
 from framework.ops.tables import look_up
 
@@ -160,7 +160,6 @@ class TextVectorization(Layer):
     _allow_non_tensor_positional_args = True
 
     def __post_init__(self):
-        refuse_sparse(self)
         if self.ragged:
             raise InvalidArgumentError(
                 "TextVectorization: ragged=True is not supported; use ragged=False."
@@ -168,7 +167,7 @@ class TextVectorization(Layer):
         self._lookup_layer = StringLookup(
             max_tokens=self.max_tokens, vocabulary=self.vocabulary, idf_weights=self.idf_weights,
             pad_to_max_tokens=self.pad_to_max_tokens, mask_token="",
-            output_mode=self.output_mode, encoding=self.encoding,
+            output_mode=self.output_mode, encoding=self.encoding, sparse=self.sparse,
         )  # fmt: skip
         self.output_mode = self._lookup_layer.output_mode
         self.vocabulary = self._lookup_layer.vocabulary

@@ -7,8 +7,9 @@ import numpy as np
 
 from framework.core import nest
 from framework.core.cast import cast
+from framework.core.composite import Composite
 from framework.core.configs import CustomObjectScope
-from framework.core.conversion import array_of
+from framework.core.conversion import array_of, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
@@ -220,23 +221,20 @@ def standardized(x, ref, name, sizes=True):
         if array.dtype is ref.dtype.np and shape[1:] == ref.shape[1:] and shape:
             return x
     if x is None:
-        if getattr(ref.origin[0], "optional", False):
-            return None
-        raise InvalidArgumentError(
-            f"The input {ref.name!r} of model {name!r} is not optional, but None was passed."
-        )
+        return _missing(ref, name)
     converted = x
-    if not isinstance(x, (Tensor, KerasTensor)):
+    if isinstance(x, Composite):
+        converted = _standardized_composite(x, ref)
+        if isinstance(converted, Composite):
+            return converted
+    elif not isinstance(x, (Tensor, KerasTensor)):
         converted = as_input(x, ref.dtype)
         if not isinstance(converted, (Tensor, KerasTensor)):
             converted = Tensor(array_of(converted, ref.dtype))
     if converted.dtype is not ref.dtype:
         converted = _number(converted, ref, name)
-    shape, expected = converted.shape, ref.shape
-    if len(shape) == len(expected) + 1 and shape[-1] == 1:
-        converted = reshape(converted, shape=tuple(shape[:-1]))
-    elif len(shape) == len(expected) - 1 and expected[-1] == 1:
-        converted = expand_axes(converted, (len(shape),))
+    expected = ref.shape
+    converted = _with_rank(converted, expected)
     shape = converted.shape
     if len(shape) != len(expected) or (sizes and not _agree(expected[1:], shape[1:])):
         raise ShapeError(
@@ -247,6 +245,31 @@ def standardized(x, ref, name, sizes=True):
     if mask is not None and converted is not x:
         converted._keras_mask = mask
     return converted
+
+
+def _with_rank(x, expected):
+    """Return `x` without its last axis, or with one more, of size 1, if the shape has that rank."""
+    shape = x.shape
+    if len(shape) == len(expected) + 1 and shape[-1] == 1:
+        return reshape(x, shape=tuple(shape[:-1]))
+    if len(shape) == len(expected) - 1 and expected[-1] == 1:
+        return expand_axes(x, (len(shape),))
+    return x
+
+
+def _missing(ref, name):
+    if getattr(ref.origin[0], "optional", False):
+        return
+    raise InvalidArgumentError(
+        f"The input {ref.name!r} of model {name!r} is not optional, but None was passed."
+    )
+
+
+def _standardized_composite(x, ref):
+    """Return a SparseTensor that fits the input; one that does not fit as a dense tensor."""
+    x = as_input(x, ref.dtype)
+    fits = len(x.shape) == len(ref.shape) and _agree(ref.shape[1:], tuple(x.shape)[1:])
+    return x if fits and x.dtype is ref.dtype else tensor(x)
 
 
 def _listed(model, inputs):

@@ -114,9 +114,17 @@ def test_parse_example():
     assert [found[key].dtype for key in "ifsv"] == ["int64", "float32", "string", "int64"]
 
 
+def test_features_of_any_number_of_values_are_sparse():
+    found = parse_example(tf.constant(DATA), {"s": Var("string")})["s"]
+    assert found.indices.tolist() == [[0, 0], [0, 1], [1, 0]]
+    assert found.values.tolist() == [b"ab", b"", b"q"]
+    assert found.shape == (2, 2)
+
+
 def test_parse_single_example():
     features = {"i": Fixed([3], "int64"), "s": Var("string"), "n": Fixed([], "int64", 7)}
     found = parse_single_example(DATA[0], features)
+    found["s"] = found["s"].values  # a sparse tensor with one axis
     assert {key: value.tolist() for key, value in found.items()} == {
         "i": [1, -2, 2**40], "s": [b"ab", b""], "n": 7,
     }  # fmt: skip
@@ -130,7 +138,7 @@ def test_parse_single_example():
 
 
 def test_parse_sequence_example():
-    """The numbers of TensorFlow; its sparse tensors are padded here."""
+    """The numbers of TensorFlow; its ragged tensors are padded here."""
     lists = FeatureLists(feature_list={"q": FeatureList(feature=[FLOATS])})
     short = SequenceExample(context=Features(feature={"a": INTS}), feature_lists=lists)
     context, sequences, lengths = tf.io.parse_sequence_example(

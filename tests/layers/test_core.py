@@ -130,7 +130,7 @@ def test_input():
         ({}, "expected shape .* or batch_shape"),
         ({"shape": (1,), "batch_shape": (1, 1)}, "not both"),
         ({"shape": 3}, r"write \(3,\)"),
-        ({"shape": (1,), "sparse": True}, "no sparse"),
+        ({"shape": (1,), "ragged": True}, "no ragged"),
     ]:
         with pytest.raises(InvalidArgumentError, match=message):
             Input(**arguments)

@@ -325,7 +325,7 @@ MISTAKES = {
     "num_tokens must be set": lambda: layers.CategoryEncoding(),
     "num_tokens=0": lambda: layers.CategoryEncoding(0),
     "`count_weights` is not used": lambda: layers.CategoryEncoding(3)(NUMBERS, count_weights=[1.0]),
-    "sparse=True is not supported": lambda: layers.CategoryEncoding(3, sparse=True),
+    "`sparse` may only be true": lambda: layers.IntegerLookup(vocabulary=[1], sparse=True),
     "expected num_bins": lambda: layers.Discretization(),
     "call `adapt.dataset.`": lambda: layers.Discretization(num_bins=3)(FLOATS),
     "Cannot adapt a Discretization": lambda: layers.Discretization([0.0]).adapt(FLOATS),

@@ -59,6 +59,10 @@ NOT_OF_TENSORS = {
         strings.split strings.unicode_decode strings.unicode_decode_with_offsets
         strings.unicode_encode strings.unicode_split strings.unicode_split_with_offsets
     """), "gives or takes rows of different lengths"),
+    **dict.fromkeys(
+        [n for n in NAMES if n.startswith("sparse.") or n.endswith("lookup_sparse")],
+        "gives or takes sparse tensors",
+    ),
 }  # fmt: skip
 """Functions for which the question makes no sense; why."""
 

@@ -22,18 +22,19 @@ from tests.surface import (
     nn,
     random,
     signal,
+    sparse,
     strings,
 )
 
 TABLES = (
     linalg, arrays, dtypes_and_errors, random, elementwise, class_members, nn, signal, image,
-    strings,
+    sparse, strings,
 )  # fmt: skip
 HOMES = {
     "": tf, "math.": tf.math, "nn.": tf.nn, "linalg.": tf.linalg, "random.": tf.random,
     "debugging.": tf.debugging, "dtypes.": tf.dtypes, "errors.": tf.errors, "nest.": tf.nest,
     "autodiff.": tf.autodiff, "image.": tf.image, "signal.": tf.signal, "strings.": tf.strings,
-    "sets.": tf.sets, "bitwise.": tf.bitwise,
+    "sets.": tf.sets, "bitwise.": tf.bitwise, "sparse.": tf.sparse,
 }  # fmt: skip
 CLASSES = (
     "Tensor", "Variable", "GradientTape", "UnconnectedGradients", "Module", "name_scope",

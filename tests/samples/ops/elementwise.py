@@ -64,6 +64,7 @@ SAMPLES |= {
     ],
     "whole_divide": [call(np.array([[3, -4, 0], [1, 8, -7]]), np.array([[2, 3, 4], [-1, -2, 3]]))],
     "whole_mod": [call(np.array([[3, -4, 0], [1, 8, -7]]), np.array([[2, 3, 4], [-1, -2, 3]]))],
+    "in_order": [call(np.array([0, 3, 7]), what="x")],
     "within": [call(np.array([[3, 0, 1], [2, 2, 0]]), what="x", size=4)],
     "class_indices": [call(integers(2, 3, below=4), classes=4), call(real(3) * 0 + 1, classes=4)],
 }  # fmt: skip
@@ -113,6 +114,7 @@ REFERENCES = {
     "tanh_back": lambda a, b: a * (1 - np.square(b)),
     "whole_divide": np.floor_divide,
     "whole_mod": np.remainder,
+    "in_order": lambda x, what: x,
     "within": lambda x, what, size: x,
     "xdivy": lambda a, b: _where_nonzero(a, np.divide, a, b),
     "xlog1py": special.xlog1py,

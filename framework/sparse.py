@@ -1,0 +1,5 @@
+"""tf.sparse: functions of sparse tensors."""
+
+from framework.core.lazy import attach_stub
+
+__getattr__, __dir__ = attach_stub(__name__)
