@@ -49,6 +49,8 @@ def relu(
     """
     x = x if type(x) is Tensor else tensor(x)
     if not threshold and not negative_slope:
+        if type(max_value) in (int, float) and max_value == 6:
+            return e.relu6(x)
         x = e.relu(x)
     else:
         x = e.select(x > threshold, x, (x - threshold) * negative_slope)
@@ -65,7 +67,7 @@ def leaky_relu(x: TensorLike, negative_slope: Any = 0.2) -> Tensor:
 @activations.add()
 def relu6(x: TensorLike) -> Tensor:
     """`min(max(x, 0), 6)`."""
-    return e.minimum(6, e.relu(tensor(x)))  # the slope at 6 is 0
+    return e.relu6(tensor(x))
 
 
 @activations.add()

@@ -26,6 +26,7 @@ def warmup():
     if reason := tier.numba_missing():
         print(f"Numba cannot be used ({reason}): pip install 'framework[fast]'")
         return 1
+    before = tier.tier()
     tier.set_tier("numba")  # "auto" would compile them in a second process
     begin = time.perf_counter()
     for name in tier.libraries():
@@ -36,6 +37,7 @@ def warmup():
             print(f"{name:12} {time.perf_counter() - start:6.1f} s", flush=True)
     for name in ahead.GROUPS:
         ahead.mark(name)
+    tier.set_tier(before)
     print(f"{'all':12} {time.perf_counter() - begin:6.1f} s")
     return 0
 

@@ -11,6 +11,7 @@ from framework.core.op import table
 # (kernel, op that reads its output) -> attributes with which the kernel also applies that op
 EPILOGUES = {
     ("batch_norm", "relu"): {"relu": True},
+    ("batch_norm", "relu6"): {"relu": 6},
     ("conv_bias", "relu"): {"relu": True},
 }
 
@@ -68,8 +69,8 @@ def _with_prologue(node, uses):
     if uses[id(first)] != 1 or type(before) is not OpNode or node.args[0] is not first:
         return None
     change = PROLOGUES.get((before.op.name, node.op.name))
-    args = change(before, node) if change else None
-    return None if args is None else _node(node, args, node.attrs, node.outputs)
+    changed = change(before, node) if change else None
+    return None if changed is None else _node(node, *changed, node.outputs)
 
 
 def _node(node, args, attrs, outputs):
@@ -86,31 +87,47 @@ def _alike(a, b):
 
 
 def _relu_gradient_of_batch_norm(gated, node):
-    """Return the arguments of `batch_norm_back` with the gradient of ReLU fused, or None."""
+    """Return the arguments and attributes of `batch_norm_back` with the gradient of ReLU or ReLU6
+    fused, or None."""
     h, where = gated.args
-    compared = getattr(where, "node", None)
-    if type(h) is not Value or not _alike(h, gated.outputs[0]) or type(compared) is not OpNode:
+    if type(h) is not Value or not _alike(h, gated.outputs[0]):
         return None
-    if compared.op is not table["greater"] or not _is_zero(compared.args[1]):
-        return None
-    y = compared.args[0]
+    y = _compared(where, "greater", 0)
+    attrs = node.attrs
+    if y is None and _is(where, "logical_and"):
+        y, other = map(_compared, where.node.args, ("greater", "less"), (0, 6))
+        y, attrs = y if y is other else None, {**attrs, "most": 6.0}
     made = getattr(y, "node", None)
     # The output of ReLU is positive where its input is, so look at the input instead.
-    if type(made) is OpNode and made.op is table["relu"]:
+    if made is not None and (_is(y, "relu") or _is(y, "relu6")):
         (y,) = made.inputs
-        made = y.node
-    if type(made) is not OpNode or made.op is not table["batch_norm"]:
+    if not _is(y, "batch_norm") or y.node.outputs[0] is not y:
         return None
-    if made.outputs[0] is not y or made.saved[0] is not node.args[5]:
-        return None
-    return [h, *node.args[1:], made.args[2]]
+    made = y.node
+    return ([h, *node.args[1:], made.args[2]], attrs) if made.saved[0] is node.args[5] else None
 
 
-def _is_zero(arg):
+def _is(value, name):
+    """Return whether a value is computed by the op of that name."""
+    node = getattr(value, "node", None)
+    return type(node) is OpNode and node.op is table[name]
+
+
+def _compared(where, name, number):
+    """Return the value that an op compares with a number; None if `where` is something else."""
+    if not _is(where, name):
+        return None
+    y, other = where.node.args
+    return y if type(y) is Value and _equals(other, number) else None
+
+
+def _equals(arg, number):
     if type(arg) is Value:
-        return arg.constant is not None and arg.constant.size == 1 and not arg.constant.any()
-    return arg == 0
+        constant = arg.constant
+        return constant is not None and constant.size == 1 and constant.item() == number
+    return arg == number
 
 
-# (op, kernel that reads its output) -> function that returns the kernel's new arguments, or None
+# (op, kernel that reads its output) -> function that returns the kernel's new arguments and
+# attributes, or None
 PROLOGUES = {("gated", "batch_norm_back"): _relu_gradient_of_batch_norm}

@@ -15,7 +15,7 @@ from framework.kernels import matmul, sums
 from framework.kernels.contiguous import IN_ORDER
 
 # NumPy does not vectorise these ops if an operand is a scalar: they take 5 times as long.
-SLOW_WITH_NUMBERS = frozenset(("maximum", "minimum", "relu"))
+SLOW_WITH_NUMBERS = frozenset(("maximum", "minimum", "relu", "relu6"))
 _MANY = 1024  # number of elements from which an array filled with a scalar is the faster operand
 
 
@@ -93,6 +93,15 @@ def _is_float(node):
 def _relu(node, operands, out, number):
     if _is_float(node):
         return [f"maximum({operands[0]}, {number(0)}, out={out})"]
+    return None
+
+
+def _relu6(node, operands, out, number):
+    if _is_float(node):
+        return [
+            f"maximum({operands[0]}, {number(0)}, out={out})",
+            f"minimum({out}, {number(6)}, out={out})",
+        ]
     return None
 
 
@@ -190,7 +199,7 @@ def _matmul(node, operands, out, number):
 
 
 INTO = {
-    "relu": _relu, "sigmoid": _sigmoid, "rsqrt": _rsqrt, "tanh_back": _tanh_back,
+    "relu": _relu, "relu6": _relu6, "sigmoid": _sigmoid, "rsqrt": _rsqrt, "tanh_back": _tanh_back,
     "sum_to": _added, "reduce_sum": _added, "reduce_mean": _reduce_mean, "matmul": _matmul,
 }  # fmt: skip
 
@@ -219,8 +228,8 @@ def takes_out(node):
 
 
 NAMES = {
-    "maximum": np.maximum, "negative": np.negative, "exp": np.exp, "add": np.add,
-    "divide": np.true_divide, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
+    "maximum": np.maximum, "minimum": np.minimum, "negative": np.negative, "exp": np.exp,
+    "add": np.add, "divide": np.true_divide, "sqrt": np.sqrt, "reciprocal": np.reciprocal,
     "multiply": np.multiply, "subtract": np.subtract, "add_reduce": np.add.reduce, "dot": np.dot,
     "alone_dot": sums.dot, "large_dot": matmul.dot, "large_dots": matmul.several,
     "asarray": np.asarray, "array": np.array, "IN_ORDER": IN_ORDER, "bool": bool,

@@ -32,7 +32,7 @@ class Constants(dict):
         return constant
 
 
-zeros, ones = Constants(0), Constants(1)
+zeros, ones, sixes = Constants(0), Constants(1), Constants(6)
 
 _ROW = 1024  # size of the array of zeros in `positive`: it stays in the cache
 _rows = {np.dtype(t): np.zeros(_ROW, t) for t in ("float32", "float64")}

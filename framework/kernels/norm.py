@@ -12,7 +12,7 @@ import numpy as np
 
 from framework.core.numpy_warnings import no_warnings
 from framework.kernels import blas, blocks, threads, tier
-from framework.kernels.choose import zeros
+from framework.kernels.choose import sixes, zeros
 from framework.kernels.contiguous import contiguous
 from framework.kernels.windows import wide_enough
 
@@ -156,15 +156,15 @@ def _fast_moments(fast, x):
 
 
 def scaled(x, mean, factor, offset, relu=False, out=None):
-    """Return (x - mean) * factor + offset, per channel; `relu` applies ReLU."""
+    """Return (x - mean) * factor + offset, per channel; `relu` applies ReLU, 6 ReLU6."""
     y = np.empty_like(x) if out is None else out
     fast = _fast(x)
     if fast is not None:
         fold, flat, out = _fold(x), x.reshape(-1), y.reshape(-1)
         vectors = len(mean) * fold, *(_repeated(v, fold) for v in (mean, factor, offset))
-        least = np.float32(0 if relu else -np.inf)
+        limits = np.float32(0 if relu else -np.inf), np.float32(6 if relu == 6 else np.inf)
         parts = _parts(x, fold)[::-1]  # the elements that `moments` read last are still cached
-        threads.run(lambda part: fast.scaled(flat, *part, *vectors, least, out), parts)
+        threads.run(lambda part: fast.scaled(flat, *part, *vectors, *limits, out), parts)
         return y
     wide, fold = _folded(x)
     to, vectors = y.reshape(wide.shape), _wide_line((mean, factor, offset), fold)
@@ -173,16 +173,19 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
         out = to[at]
         _normal(wide[at], *vectors, out)
         if relu:  # np.maximum(out, 0) would take 5 times as long
-            np.maximum(out, _shaped(blocks.full(zeros[x.dtype]), out), out=out)
+            np.maximum(out, _shaped(zeros[x.dtype], out), out=out)
+        if relu == 6:
+            np.minimum(out, _shaped(sixes[x.dtype], out), out=out)
 
     _by_blocks(work, wide)
     return y
 
 
-def _shaped(scratch, like):
-    """Return the beginning of `scratch`, all zeros, in the shape of `like`."""
+def _shaped(number, like):
+    """Return an array of a number, a 0-d array, in the shape of `like`."""
+    scratch = blocks.full(number)
     if like.size > scratch.size:  # a row may be longer than `scratch`
-        return np.zeros(like.shape, like.dtype)
+        return np.full(like.shape, number)
     return scratch[: like.size].reshape(like.shape)
 
 
@@ -197,7 +200,7 @@ def batch_norm(x, gamma, beta, *, axis, epsilon, relu=False, out=None):
     """Return (y, mean, variance), and saved: mean and 1 / sqrt(variance + epsilon).
 
     Args:
-        relu: whether to apply ReLU to y.
+        relu: whether to apply ReLU to y; 6 for ReLU6.
         out: a contiguous array for y.
     """
     dtype = wide_enough(x.dtype)
@@ -228,23 +231,24 @@ def _narrowed(arrays, dtype, out):
 
 @no_warnings
 def batch_norm_back(
-    g, g_mean, g_variance, x, gamma, mean, rstd, beta=None, *, axis, needed, out=None
+    g, g_mean, g_variance, x, gamma, mean, rstd, beta=None, *, axis, needed, most=np.inf, out=None
 ):
     """Return the cotangents of x, gamma and beta that are needed.
 
     Args:
         beta: None without ReLU. With ReLU it serves to recompute y's sign: faster than reading y.
+        most: 6 for ReLU6.
         out: a contiguous array for x's cotangent, which may be g.
     """
     dtype = wide_enough(x.dtype)
     if dtype != x.dtype:
         args = (g, g_mean, g_variance, x, gamma, mean, rstd, beta)
         args = (a if a is None else a.astype(dtype) for a in args)
-        return _narrowed(batch_norm_back(*args, axis=axis, needed=needed), x.dtype, out)
+        return _narrowed(batch_norm_back(*args, axis=axis, needed=needed, most=most), x.dtype, out)
     d = np.empty(x.shape, dtype) if out is None and needed[0] else out
     x, g = (as_channels(contiguous(a), axis) for a in (x, g))
     mean, factor = np.ascontiguousarray(mean), gamma * rstd
-    line = (mean, factor, None if beta is None else np.ascontiguousarray(beta))
+    line = (mean, factor, None if beta is None else np.ascontiguousarray(beta), most)
     total, product = _sums(g, x, line)
     d_gamma = product * rstd
     if needed[0]:
@@ -256,28 +260,36 @@ def batch_norm_back(
 
 
 def _fast_line(line, fold):
-    """Return (row length, mean, factor, beta, whether ReLU applies) for the Numba kernels.
+    """Return (row length, mean, factor, beta, whether ReLU applies, most) for the Numba kernels.
 
     Args:
-        line: (mean, factor, beta), beta None without ReLU.
+        line: (mean, factor, beta, most), beta None without ReLU.
         fold: how many rows are joined.
     """
-    mean, factor, beta = line
+    mean, factor, beta, most = line
     vectors = (mean, factor, mean if beta is None else beta)
-    return len(mean) * fold, *(_repeated(v, fold) for v in vectors), beta is not None
+    return (
+        len(mean) * fold,
+        *(_repeated(v, fold) for v in vectors),
+        beta is not None,
+        np.float32(most),
+    )
 
 
-def _passed(g, centred, factor, beta):
-    """Return `g` where centred * factor + beta is positive, else 0; `g` itself without beta."""
+def _passed(g, centred, factor, beta, most):
+    """Return `g` where 0 < centred * factor + beta < most, else 0; `g` itself without beta."""
     if beta is None:
         return g
     normal = centred * factor
     np.add(normal, beta, out=normal)
-    return np.multiply(g, np.greater(normal, zeros[g.dtype]), out=normal)
+    inside = np.greater(normal, zeros[g.dtype])
+    if most < np.inf:
+        np.logical_and(inside, np.less(normal, g.dtype.type(most)), out=inside)
+    return np.multiply(g, inside, out=normal)
 
 
 def _wide_line(line, fold):
-    return [v if v is None else _spread(_repeated(v, fold)) for v in line]
+    return [_spread(_repeated(v, fold)) if isinstance(v, np.ndarray) else v for v in line]
 
 
 def _sums(g, x, line):
@@ -314,7 +326,7 @@ def _sums_by_blocks(g, x, line):
 
 def _input_cotangent(g, x, line, slope, level, d):
     """Write g * factor + (x - mean) * slope + level to d, which may be g itself."""
-    fast, (mean, factor, _) = _fast(x), line
+    fast, (mean, factor, *_) = _fast(x), line
     if fast is not None:
         fold, flat, out = _fold(x), x.reshape(-1), d.reshape(-1)
         vectors = *_fast_line(line, fold), *(_repeated(v, fold) for v in (slope, level))
@@ -327,12 +339,12 @@ def _input_cotangent(g, x, line, slope, level, d):
         return
     wide, fold = _folded(x)
     g, d = g.reshape(wide.shape), d.reshape(wide.shape)
-    mean, factor, beta = _wide_line(line, fold)
+    mean, factor, *limits = _wide_line(line, fold)
     slope, level = (_spread(_repeated(v, fold)) for v in (slope, level))
 
     def work(at):
         centred = wide[at] - mean
-        passed = _passed(g[at], centred, factor, beta)
+        passed = _passed(g[at], centred, factor, *limits)
         np.multiply(passed, factor, out=d[at])
         centred *= slope
         centred += level

@@ -68,6 +68,7 @@ CODES = {
     "minimum": ScalarCode("minimum({0}, {1})", "fi"),
     "clip": ScalarCode("minimum(maximum({0}, {1}), {2})", "fi"),
     "relu": ScalarCode("{t}(0) if {0} <= {t}(0) else {0}", "fi"),
+    "relu6": ScalarCode("minimum({t}(0) if {0} <= {t}(0) else {0}, {t}(6))", "fi"),
     "masked": ScalarCode("{0} if {1} else {t}(0)", "fi", conditions=(1,)),
     "gated": ScalarCode("{0} * {1}", "fi"),
     "select": ScalarCode("{1} if {0} else {2}", "fib", conditions=(0,)),

@@ -243,6 +243,14 @@ def _relu_vjp(g, y):
     return gated(g, greater(y, 0))
 
 
+def _relu6(x):
+    return np.minimum(choose.positive(x), choose.sixes[x.dtype])
+
+
+def _relu6_vjp(g, y):
+    return gated(g, logical_and(greater(y, 0), less(y, 6)))
+
+
 def _sigmoid(x):
     one = choose.ones[x.dtype]
     return np.true_divide(one, np.add(np.exp(np.negative(x)), one))
@@ -254,5 +262,6 @@ def _softplus(x):
 
 # The slope of relu at 0 is 0. The rule multiplies, as TensorFlow's does: faster than a selection.
 relu = unary("relu", _relu, _relu_vjp)
+relu6 = unary("relu6", _relu6, _relu6_vjp)  # the slope at 6 is 0, too
 sigmoid = unary("sigmoid", no_warnings(_sigmoid), lambda g, y: g * (y - y * y))
 softplus = unary("softplus", no_warnings(_softplus), lambda g, x: g * sigmoid(x))

@@ -12,6 +12,7 @@ from framework.ops.casting import like, widened
 from framework.ops.complex import squared_size
 from framework.ops.elementwise import maximum, rsqrt, square
 from framework.ops.elementwise import relu as cut
+from framework.ops.elementwise import relu6 as cut_both
 from framework.ops.movement import reshape
 from framework.ops.reduction import np_dtype, reduce_mean, reduce_sum
 
@@ -59,8 +60,10 @@ batch_norm_back = Op(
 
 
 def _batch_norm_rule(g, x, gamma, beta, saved, axis, relu, needed):
-    beyond = (beta,) if relu else ()
-    found = iter(batch_norm_back(*g, x, gamma, *saved, *beyond, axis=axis, needed=tuple(needed)))
+    beyond, most = (beta,) if relu else (), {"most": 6.0} if relu == 6 else {}
+    found = iter(
+        batch_norm_back(*g, x, gamma, *saved, *beyond, axis=axis, needed=tuple(needed), **most)
+    )
     return [next(found) if n else None for n in needed]
 
 
@@ -72,11 +75,13 @@ def _batch_norm_composite(x, gamma, beta, *, axis, epsilon, relu=False):
     variance = reduce_mean(square(centred), axis=others, keepdims=True)
     y = centred * (rsqrt(variance + epsilon) * along(gamma, axis, rank)) + along(beta, axis, rank)
     size = (x.shape[axis],)
-    return cut(y) if relu else y, reshape(mean, shape=size), reshape(variance, shape=size)
+    if relu:
+        y = cut_both(y) if relu == 6 else cut(y)
+    return y, reshape(mean, shape=size), reshape(variance, shape=size)
 
 
-# Return (y, mean, variance), with ReLU applied to y if `relu`. The statistics are over all axes but
-# `axis`; gamma and beta are vectors.
+# Return (y, mean, variance), with ReLU applied to y if `relu`, and ReLU6 if `relu` is 6. The
+# statistics are over all axes but `axis`; gamma and beta are vectors.
 batch_norm = Op(
     "batch_norm", norm.batch_norm, backward=_batch_norm_rule, outputs=3, saves=True,
     composite=_batch_norm_composite, infer=_batch_norm_infer, fresh=True,

@@ -1,5 +1,7 @@
 """Batch normalisation: accuracy of its sums, and Numba against NumPy."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -56,29 +58,30 @@ def test_numpy_and_numba_agree(numba, shape):
         np.testing.assert_allclose(d, right, rtol=1e-5, atol=1e-5 * max(1, np.abs(right).max()))
 
 
-def cut_and_back(shape):
-    """y cut at 0, its cotangents, and the same of two steps: cut, and what passed by y > 0."""
+def cut_and_back(shape, relu):
+    """y cut at 0 (and 6), its cotangents, and the same of two steps: cut, and what passed."""
     x, g, gamma, beta, *means = arrays(shape)
-    x = np.round(x)  # many results are near 0
+    x, gamma, most = np.round(x), gamma * np.float32(relu), np.inf if relu is True else 6.0
     axis = len(shape) - 1
     (plain, *_), saved = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=1e-2)
-    (y, *_), own = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=1e-2, relu=True)
-    np.testing.assert_array_equal(y, np.maximum(plain, 0))
+    (y, *_), own = norm.batch_norm(x, gamma, beta, axis=axis, epsilon=1e-2, relu=relu)
+    np.testing.assert_array_equal(y, np.clip(plain, 0, most))
     options = {"axis": axis, "needed": (True,) * 3}
-    found = norm.batch_norm_back(g, *means, x, gamma, *own, beta, **options)
-    return found, norm.batch_norm_back(g * (y > 0), *means, x, gamma, *saved, **options)
+    found = norm.batch_norm_back(g, *means, x, gamma, *own, beta, **options, most=most)
+    passed = g * ((y > 0) & (y < most))
+    return found, norm.batch_norm_back(passed, *means, x, gamma, *saved, **options)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_backward_pass_recomputes_the_relu_mask(numba, shape):
-    for d, right in zip(*cut_and_back(shape), strict=True):
+    for d, right in zip(*cut_and_back(shape, True), strict=True):
         np.testing.assert_allclose(d, right, rtol=1e-6, atol=1e-6 * max(1, np.abs(right).max()))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_numpy_recomputes_the_relu_mask_to_the_last_bit(shape):
     tier.set_tier("numpy")
-    for d, right in zip(*cut_and_back(shape), strict=True):
+    for d, right in zip(*cut_and_back(shape, True), strict=True):
         np.testing.assert_array_equal(d, right)
     tier.set_tier(None)
 
@@ -173,3 +176,13 @@ def test_numpys_statistics_are_exact_to_a_millionth(shift):
     tier.set_tier(None)
     np.testing.assert_allclose(mean, x.astype("float64").mean(0), rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(variance, x.astype("float64").var(0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_relu6(numba, shape):
+    for d, right in zip(*cut_and_back(shape, 6), strict=True):
+        scale = max(1, np.abs(right).max(), math.prod(shape) ** 0.5)  # of a sum's rounding
+        np.testing.assert_allclose(d, right, rtol=1e-6, atol=1e-6 * scale)
+    tier.set_tier("numpy")
+    for d, right in zip(*cut_and_back(shape, 6), strict=True):
+        np.testing.assert_array_equal(d, right)

@@ -87,20 +87,24 @@ def _normal(x, mean, factor, offset):
 
 
 @kernel(fastmath=False, forceinline=True)
-def _passed(g, x, mean, factor, offset):
-    """Return g where ReLU's input is positive, else 0: a product, as in the op, which keeps NaN."""
-    return g * (_f(1) if _normal(x, mean, factor, offset) > _f(0) else _f(0))
+def _passed(g, x, mean, factor, offset, most):
+    """Return g where ReLU's input is positive and below `most`, else 0: a product, as in the op,
+    which keeps NaN."""
+    v = _normal(x, mean, factor, offset)
+    inside = _f(1) if v < most else _f(0)
+    return g * (inside if v > _f(0) else _f(0))
 
 
 @kernel
-def scaled(x, first, last, channels, mean, factor, offset, least, y):
-    """Write max((x - mean) * factor + offset, least), per channel."""
+def scaled(x, first, last, channels, mean, factor, offset, least, most, y):
+    """Write min(max((x - mean) * factor + offset, least), most), per channel."""
     for row in range(first, last):
         at = row * channels
         for c in range(channels):
             k, f, o = load(mean, c, 1), load(factor, c, 2), load(offset, c, 3)
             v = _normal(load(x, at + c, 0), k, f, o)
-            store(y, at + c, least if least > v else v, 4)
+            v = least if least > v else v
+            store(y, at + c, most if most < v else v, 4)
 
 
 @routine
@@ -127,7 +131,7 @@ def _add_products(g, x, first, last, channels, mean, part, both):
 
 
 @routine
-def _add_passed(g, x, first, last, channels, mean, factor, offset, part, both):
+def _add_passed(g, x, first, last, channels, mean, factor, offset, most, part, both):
     """Do the same as `_add_products` for the cotangent that ReLU passes on, see `_passed`."""
     row = first
     while row + 2 <= last:
@@ -135,8 +139,8 @@ def _add_passed(g, x, first, last, channels, mean, factor, offset, part, both):
         for c in range(channels):
             k, f, o = load(mean, c, 2), load(factor, c, 5), load(offset, c, 6)
             x0, x1 = load(x, at + c, 1), load(x, at + channels + c, 1)
-            g0 = _passed(load(g, at + c, 0), x0, k, f, o)
-            g1 = _passed(load(g, at + channels + c, 0), x1, k, f, o)
+            g0 = _passed(load(g, at + c, 0), x0, k, f, o, most)
+            g1 = _passed(load(g, at + channels + c, 0), x1, k, f, o, most)
             store(part, c, load(part, c, 3) + (g0 + g1), 3)
             store(both, c, load(both, c, 4) + (g0 * (x0 - k) + g1 * (x1 - k)), 4)
         row += 2
@@ -144,17 +148,17 @@ def _add_passed(g, x, first, last, channels, mean, factor, offset, part, both):
         at = row * channels
         for c in range(channels):
             k, v = load(mean, c, 2), load(x, at + c, 1)
-            d = _passed(load(g, at + c, 0), v, k, load(factor, c, 5), load(offset, c, 6))
+            d = _passed(load(g, at + c, 0), v, k, load(factor, c, 5), load(offset, c, 6), most)
             store(part, c, load(part, c, 3) + d, 3)
             store(both, c, load(both, c, 4) + d * (v - k), 4)
         row += 1
 
 
 @kernel
-def sums(g, x, first, last, channels, mean, factor, offset, cut, total, product):
+def sums(g, x, first, last, channels, mean, factor, offset, cut, most, total, product):
     """Write the sums of g and of g * (x - mean), per channel.
 
-    With `cut`, g counts only where (x - mean) * factor + offset is positive.
+    With `cut`, g counts only where 0 < (x - mean) * factor + offset < most.
     """
     step = _rows(channels)
     part, both = np.empty(channels, _f), np.empty(channels, _f)
@@ -165,7 +169,7 @@ def sums(g, x, first, last, channels, mean, factor, offset, cut, total, product)
         part[:] = _f(0)
         both[:] = _f(0)
         if cut:
-            _add_passed(g, x, row, end, channels, mean, factor, offset, part, both)
+            _add_passed(g, x, row, end, channels, mean, factor, offset, most, part, both)
         else:
             _add_products(g, x, row, end, channels, mean, part, both)
         for c in range(channels):
@@ -179,20 +183,22 @@ def _cotangent(g, x, mean, factor, slope, level):
 
 
 @kernel
-def input_cotangent(g, x, first, last, channels, mean, factor, offset, cut, slope, level, d):
-    """Write g * factor + (x - mean) * slope + level, per channel; `cut` as in `sums`."""
+def input_cotangent(
+    g, x, first, last, channels, mean, factor, offset, cut, most, slope, level, d
+):  # fmt: skip
+    """Write g * factor + (x - mean) * slope + level, per channel; `cut`, `most` as in `sums`."""
     for row in range(first, last):
         at = row * channels
         for c in range(channels):
             v, k, f = load(x, at + c, 1), load(mean, c, 2), load(factor, c, 3)
             passed = load(g, at + c, 0)
             if cut:
-                passed = _passed(passed, v, k, f, load(offset, c, 4))
+                passed = _passed(passed, v, k, f, load(offset, c, 4), most)
             store(d, at + c, _cotangent(passed, v, k, f, load(slope, c, 5), load(level, c, 6)), 7)
 
 
 @kernel
-def change_cotangent(g, x, first, last, channels, mean, factor, offset, cut, slope, level):
+def change_cotangent(g, x, first, last, channels, mean, factor, offset, cut, most, slope, level):
     """Do `input_cotangent` in place: the result overwrites g."""
     for row in range(first, last):
         at = row * channels
@@ -200,7 +206,7 @@ def change_cotangent(g, x, first, last, channels, mean, factor, offset, cut, slo
             v, k, f = load(x, at + c, 1), load(mean, c, 2), load(factor, c, 3)
             passed = load(g, at + c, 0)
             if cut:
-                passed = _passed(passed, v, k, f, load(offset, c, 4))
+                passed = _passed(passed, v, k, f, load(offset, c, 4), most)
             store(g, at + c, _cotangent(passed, v, k, f, load(slope, c, 5), load(level, c, 6)), 0)
 
 
@@ -208,7 +214,8 @@ def warm():
     """Compile everything, by calls on tiny inputs."""
     x, v = np.ones(12, _f), [np.ones(2, _f) for _ in range(5)]
     moments(x, 0, 6, 2, np.ones(2), np.ones(2))
-    scaled(x, 0, 6, 2, *v[:3], -_f(np.inf), np.empty(12, _f))
-    sums(x, x, 0, 6, 2, *v[:3], True, *v[3:])
-    input_cotangent(x, x, 0, 6, 2, *v[:3], True, *v[3:], np.empty(12, _f))
-    change_cotangent(np.ones(12, _f), x, 0, 6, 2, *v[:3], True, *v[3:])
+    most = _f(np.inf)
+    scaled(x, 0, 6, 2, *v[:3], -most, most, np.empty(12, _f))
+    sums(x, x, 0, 6, 2, *v[:3], True, most, *v[3:])
+    input_cotangent(x, x, 0, 6, 2, *v[:3], True, most, *v[3:], np.empty(12, _f))
+    change_cotangent(np.ones(12, _f), x, 0, 6, 2, *v[:3], True, most, *v[3:])

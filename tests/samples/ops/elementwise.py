@@ -12,7 +12,7 @@ _UNARY = {  # op: (low, high) of its argument
     "log": (0.3, 3), "log1p": (-0.6, 3), "sin": (-2, 2), "cos": (-2, 2), "tan": (-1, 1),
     "asin": (-0.7, 0.7), "acos": (-0.7, 0.7), "atan": (-2, 2), "sinh": (-2, 2), "cosh": (-2, 2),
     "tanh": (-2, 2), "asinh": (-2, 2), "acosh": (1.2, 3), "atanh": (-0.7, 0.7), "relu": (-2, 2),
-    "sigmoid": (-4, 4), "softplus": (-4, 4), "erf": (-2.5, 2.5), "sign": (-2, 2),
+    "relu6": (-9, 9), "sigmoid": (-4, 4), "softplus": (-4, 4), "erf": (-2.5, 2.5), "sign": (-2, 2),
     "floor": (-2.1, 2.3), "ceil": (-2.1, 2.3), "round": (-2.1, 2.3), "trunc": (-2.1, 2.3),
     "stop_gradient": (-2, 2), "is_nan": (-2, 2), "is_inf": (-2, 2), "is_finite": (-2, 2),
 }  # fmt: skip
@@ -101,6 +101,7 @@ REFERENCES = {
     "masked": lambda x, condition: np.where(condition, x, 0),
     "multiply_no_nan": lambda a, b: _where_nonzero(b, np.multiply, a, b),
     "relu": lambda x: np.where(x > 0, x, 0),
+    "relu6": lambda x: np.clip(x, 0, 6),
     "root": np.sqrt,
     "round": np.rint,
     "rsqrt": lambda x: x**-0.5,

@@ -21,17 +21,20 @@ def _batch_norm(x, gamma, beta, axis, epsilon, relu=False):
     mean, variance = x.mean(others), x.var(others)
     normal = (x - mean.reshape(shape)) / np.sqrt(variance.reshape(shape) + epsilon)
     y = normal * gamma.reshape(shape) + beta.reshape(shape)
-    return y * (y > 0) if relu else y, mean, variance
+    return np.clip(y, 0, 6 if relu == 6 else np.inf) if relu else y, mean, variance
 
 
-def _batch_norm_back(g, g_mean, g_variance, x, gamma, mean, rstd, beta=None, *, axis, needed):
+def _batch_norm_back(
+    g, g_mean, g_variance, x, gamma, mean, rstd, beta=None, *, axis, needed, most=np.inf
+):
     """By the chain rule, step by step: through the variance, then the mean."""
     others, shape = _over(x, axis)
     n = max(x.size // x.shape[axis], 1)
     centred = x - mean.reshape(shape)
     normal = centred * rstd.reshape(shape)
     if beta is not None:
-        g = np.where(normal * gamma.reshape(shape) > -beta.reshape(shape), g, 0)
+        y = normal * gamma.reshape(shape) + beta.reshape(shape)
+        g = np.where((y > 0) & (y < most), g, 0)
     d_normal = g * gamma.reshape(shape)
     d_variance = g_variance - 0.5 * (d_normal * centred).sum(others) * rstd**3
     d_mean = g_mean - d_normal.sum(others) * rstd
@@ -127,7 +130,7 @@ SAMPLES = {
         *(
             call(real(*shape), real(shape[axis]), real(shape[axis]), axis=axis, epsilon=1e-2,
                 any_batch=(0,) if axis else False, **cut)
-            for cut in ({}, {"relu": True}) for shape, axis in _BATCHES
+            for cut in ({}, {"relu": True}, {"relu": 6}) for shape, axis in _BATCHES
         ),
         call(real(0, 3), real(3), real(3), axis=1, epsilon=0.1, any_batch=(0,), other_floats=""),
     ],
@@ -136,6 +139,9 @@ SAMPLES = {
             *[real(n)] * cut, axis=axis, needed=needed, any_batch=False)
         for shape, axis in [*_BATCHES, ((0, 2), 1)] for cut in (False, True)
         for n in [shape[axis]] for needed in (_ALL, _SOME)
+    ] + [
+        call(real(4, 3), real(3), real(3), real(4, 3), 9 * real(3), real(3), real(3, low=0.5),
+            real(3), axis=1, needed=_ALL, most=6.0, any_batch=False)
     ],
     "layer_norm": [
         call(real(*shape), real(*size), real(*size), epsilon=1e-2, any_batch=(0,))
