@@ -46,7 +46,8 @@ class Zeros(Initializer):
     """Returns zeros."""
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
-        return _full(shape, 0, dtype)
+        dtype = dtypes.as_dtype(dtype or dtypes.floatx())
+        return Tensor(np.zeros(tuple(shape), dtype.np))  # memory is touched at its first use
 
 
 @initializers.add("one")

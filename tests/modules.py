@@ -175,6 +175,7 @@ TESTED_IN = {
         training/validation""",
     "training/test_history_report.py": "core/html training/callbacks/history",
     "training/test_mistakes.py": "training/mistakes/*",
+    "training/test_model_checkpoint.py": "saving/later",
     "training/test_overrides.py": "training/trainer",
     "training/test_profiling.py": "training/profile_report",
     "training/test_resuming.py": """

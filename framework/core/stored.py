@@ -10,10 +10,16 @@ from framework.core.tensor import Tensor
 
 
 def store_variables(variables, store):
-    """Put the values of variables into a store, numbered in order."""
-    writes = getattr(store, "writes_at_once", False)  # then no copy is needed
+    """Put the values of variables into a store, numbered in order.
+
+    A store with `hold(key, array)` does not change the arrays, so it gets no copies.
+    """
+    hold = getattr(store, "hold", None)
     for number, variable in enumerate(variables):
-        store[str(number)] = variable.array if writes else variable.numpy()
+        if hold is None:
+            store[str(number)] = variable.numpy()
+        else:
+            hold(str(number), variable.array)
 
 
 def check_variables(variables, store, what):

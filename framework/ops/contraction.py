@@ -6,9 +6,11 @@ from numpy import ndarray
 from framework.core.errors import ShapeError
 from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op
+from framework.core.symbolic import KerasTensor, broadcast_shapes
 from framework.kernels.matmul import dot, stacked
 from framework.kernels.products import LEAST
 from framework.ops.movement import expand_axes, getitem
+from framework.ops.reduction import np_dtype
 
 
 @no_warnings
@@ -58,7 +60,28 @@ def _matmul_vjp_b(g, a, transpose_a, transpose_b):
     return product(a, g, transpose_a=not transpose_a)
 
 
-matmul = Op("matmul", _matmul, _matmul_vjp_a, _matmul_vjp_b, kind="contraction", broadcasts=True)
+def _matmul_infer(a, b, *, transpose_a=False, transpose_b=False):
+    shapes = tuple(a.shape), tuple(b.shape)
+    if min(map(len, shapes)) < 2:
+        refuse_vectors(*shapes)
+    (rows, inner), (other, columns) = (
+        shape[:-3:-1] if transposed else shape[-2:]
+        for shape, transposed in zip(shapes, (transpose_a, transpose_b))
+    )
+    if inner != other and None not in (inner, other):
+        raise ShapeError(
+            f"matmul: the shapes {shapes[0]}, {shapes[1]} do not fit. The inner sizes {inner} and "
+            f"{other} differ."
+        )
+    batches = [KerasTensor(shape[:-2]) for shape in shapes]
+    dtype = a.dtype if a.dtype == b.dtype else np.result_type(np_dtype(a), np_dtype(b))
+    return (*broadcast_shapes("matmul", batches), rows, columns), dtype
+
+
+matmul = Op(
+    "matmul", _matmul, _matmul_vjp_a, _matmul_vjp_b, kind="contraction", broadcasts=True,
+    infer=_matmul_infer,
+)  # fmt: skip
 
 
 def matmul_with_vectors(a, b):

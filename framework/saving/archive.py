@@ -1,13 +1,15 @@
 """Zip files: members are checked by the central directory, and read without extracting files."""
 
 import io
+import os
 import stat
 import zipfile
 import zlib
+from contextlib import contextmanager
 
 from framework.core.errors import DamagedFileError, UnsafeFileError
+from framework.saving.checksum import Checksum
 
-_BLOCK = 2**20
 _FLOOR = 2**20  # bytes up to which a member may have any compression ratio
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -89,13 +91,34 @@ class Archive:
 
     def open(self, member):
         """Return a member as a seekable file; its checksum is verified first."""
+        with self.verifying(member) as file:
+            pass
+        return file
+
+    @contextmanager
+    def verifying(self, member):
+        """Context manager that gives a member as a seekable file, and verifies it meanwhile.
+
+        Raises:
+            DamagedFileError: the checksum is wrong. It is raised when the block ends, instead of
+                an error of the block, which the damage may have caused.
+        """
         info = self._info(member)
         if info.compress_type != zipfile.ZIP_STORED:
-            return io.BytesIO(self.read(member, info.file_size, "as declared"))
-        with _damage(self.name, member), self._zip.open(info) as stream:
-            while stream.read(_BLOCK):  # zipfile verifies the checksum at the end
-                pass
-        return FileSection(self._file, _start_of(self._file, info, self.name), info.file_size)
+            yield io.BytesIO(self.read(member, info.file_size, "as declared"))
+            return
+        with _damage(self.name, member):
+            self._zip.open(info).close()  # zipfile checks the member's own header
+            start = _start_of(self._file, info, self.name)
+            checksum = Checksum(self._file, start, info.file_size)
+        try:
+            yield FileSection(self._file, start, info.file_size)
+        finally:
+            with _damage(self.name, member):
+                if checksum.value() != info.CRC:
+                    raise DamagedFileError(
+                        f"{self.name}: {member} is damaged: its checksum differs (bad CRC-32)."
+                    )
 
     def _info(self, member):
         if member not in self._infos:
@@ -190,10 +213,10 @@ def write_in_place(member, file, write):
     """
     part = _Part(file)
     write(part)
-    part.seek(0)
-    block = memoryview(bytearray(_BLOCK))
-    while count := part.readinto(block):
-        member._crc = zlib.crc32(block[:count], member._crc)
+    file.flush()
+    checksum = Checksum(file, part._start, part.size)
+    os.fsync(file.fileno())  # meanwhile: the disk and the checksum take a similar time
+    member._crc = checksum.value()
     member._file_size = part.size
     file.seek(part._start + part.size)
 

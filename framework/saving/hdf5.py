@@ -132,7 +132,7 @@ class Reader:
                 return None
             self._check_heaps()
             found = attributes.get_id(name)
-            check_lengths(self._bytes, name, math.prod(found.shape or ()), self.name)
+            check_lengths(self._bytes, name, self.name)
             size = math.prod(found.shape or ()) * found.dtype.itemsize
             if size > self._limits.json_bytes:
                 raise UnsafeFileError(f"{self.name}: the attribute {name!r} has {size:,} bytes.")

@@ -5,6 +5,8 @@ takes memory for the length that an attribute declares, up to 4 GB, before it lo
 crashes for a type that is neither a string nor a sequence.
 """
 
+import math
+
 from framework.core.errors import DamagedFileError
 
 _HEAP = b"GCOL\x01\0\0\0"  # how a heap begins; its size follows
@@ -19,13 +21,14 @@ def check_heaps(file, name):
         _check_heap(file, at, end, name)
 
 
-def check_lengths(file, attribute, count, name):
+def check_lengths(file, attribute, name):
     """Raise DamagedFileError if a text of an attribute would be longer than the file.
+
+    Attributes with this name of all groups are checked.
 
     Args:
         file: a binary file.
         attribute: the attribute's name.
-        count: the number of its texts.
         name: the file's name, for messages.
     """
     end, wanted = file.seek(0, 2), attribute.encode() + b"\0"
@@ -34,18 +37,19 @@ def check_lengths(file, attribute, count, name):
         before = file.read(min(9, at))
         if len(before) < 9:
             continue
-        start = _start_of_data(before, at, len(wanted), file, name)
-        if start is None:
+        found = _data_of(before, at, len(wanted), file, name)
+        if found is None:
             continue
+        start, count = found
         file.seek(start)
-        data = file.read(16 * count)
+        data = file.read(16 * min(count, end))
         lengths = (int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 16))
         if any(length > end for length in lengths):
             raise DamagedFileError(f"{name}: a text of {attribute!r} is longer than the file.")
 
 
-def _start_of_data(before, at, size, file, name):
-    """Return where the values of an attribute begin; None if there is no attribute of texts."""
+def _data_of(before, at, size, file, name):
+    """Return where the values of an attribute begin, and how many; None if it has no texts."""
     for version, header, padded in ((before[1], before[1:], True), (before[0], before, False)):
         if version not in ((1, 2) if padded else (3,)):
             continue
@@ -60,8 +64,19 @@ def _start_of_data(before, at, size, file, name):
             # A string, its padding and its character set; others crash the library.
             if kind[1] & 15 != 1 or kind[1] >> 4 > 2 or kind[2] & 15 > 1:
                 raise DamagedFileError(f"{name}: an attribute has a damaged type.")
-            return at + sum(sizes)
+            file.seek(at + sizes[0] + sizes[1])
+            return at + sum(sizes), _count_of(file.read(sizes[2]))
     return None
+
+
+def _count_of(space):
+    """Return the number of values of a dataspace message: the product of its sizes."""
+    if len(space) < 4 or space[0] not in (1, 2):
+        return 0  # the library refuses it
+    first = 8 if space[0] == 1 else 4
+    rank = space[1]
+    sizes = [int.from_bytes(space[i : i + 8], "little") for i in range(first, first + 8 * rank, 8)]
+    return math.prod(sizes)
 
 
 def _places(file, wanted):

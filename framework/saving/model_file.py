@@ -7,6 +7,7 @@ import tempfile
 import warnings
 import zipfile
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 from framework.core.configs import CustomObjectScope, deserialize, serialize_value, sharing
@@ -72,11 +73,16 @@ def save_model(model, filepath, overwrite=True, zipped=None):
             stacklevel=3,
         )
     with replacing(filepath) as file:
-        _write(model, file, os.path.dirname(os.path.realpath(filepath)))  # noqa: PTH120
+        _write(model, file, folder_of(filepath))
+
+
+def folder_of(filepath):
+    """Return the folder of a file; a link is followed."""
+    return os.path.dirname(os.path.realpath(filepath))  # noqa: PTH120
 
 
 def _write_folder(model, path):
-    config, metadata = _described(model)
+    config, metadata = described(model)
     with FolderWriter(path, _CONFIG) as folder:
         folder.write(_METADATA, metadata)
         folder.write(_CONFIG, config)
@@ -87,7 +93,7 @@ def _write_folder(model, path):
         write_assets(model, folder.write)
 
 
-def _described(model):
+def described(model):
     """Return the config and the metadata of a model as JSON texts."""
     with sharing():
         config = texts.dump(serialize_value(model), f"Model {model.name!r}")
@@ -96,22 +102,35 @@ def _described(model):
 
 
 def _write(model, file, folder):
-    config, metadata = _described(model)
+    weights, assets = partial(write_variables, model), partial(write_assets, model)
+    write_archive(file, folder, *described(model), weights, assets)
+
+
+def write_archive(file, folder, config, metadata, weights, assets):
+    """Write the members of a ".keras" file.
+
+    Args:
+        file: a binary file.
+        folder: for a temporary file.
+        config, metadata: JSON texts.
+        weights: called with a binary file, to write HDF5 into it.
+        assets: called with a function that takes (member name, bytes).
+    """
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(_METADATA, metadata)
         archive.writestr(_CONFIG, config)
-        _write_weights(model, archive, file, folder)
-        write_assets(model, archive.writestr)
+        _write_weights(weights, archive, file, folder)
+        assets(archive.writestr)
 
 
-def _write_weights(model, archive, file, folder):
+def _write_weights(write, archive, file, folder):
     """Write the weights into a zip file; HDF5 needs a file that it can read and seek in."""
     with archive.open(WEIGHTS, "w", force_zip64=True) as member:
         if getattr(file, "mode", "") in ("w+b", "rb+") and member._fileobj is archive.fp is file:
-            write_in_place(member, file, lambda part: write_variables(model, part))
+            write_in_place(member, file, write)
             return
         with tempfile.TemporaryFile(dir=folder) as weights:
-            write_variables(model, weights)
+            write(weights)
             weights.seek(0)
             shutil.copyfileobj(weights, member, _BLOCK)
 
@@ -158,7 +177,7 @@ def _load(archive, name, custom_objects, compiles, limits):
         raise DamagedFileError(f"{name}: {_CONFIG} must hold a dict, got {config!r:.60}.")
     if not compiles:
         config.pop("compile_config", None)
-    with hdf5.Reader(archive.open(WEIGHTS), str(name), limits) as reader:
+    with archive.verifying(WEIGHTS) as file, hdf5.Reader(file, str(name), limits) as reader:
         size = reader.checked_bytes() + limits.extra_bytes
         model = _made(config, custom_objects, size, name, has_values=True)
         read_variables(model, reader, assets=Assets(archive, limits))

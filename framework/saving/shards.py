@@ -7,7 +7,6 @@ of each shard, which Keras ignores.
 import json
 import os
 import warnings
-import zlib
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -19,11 +18,11 @@ from framework.core.errors import (
     UnsafeFileError,
 )
 from framework.saving import hdf5, texts
+from framework.saving.checksum import Checksum
 from framework.saving.writing import locked, partial_path, replacing
 
 INDEX = ".weights.json"
 _GIGABYTE = 2**30
-_BLOCK = 2**20
 
 
 def index_path(filepath):
@@ -152,11 +151,7 @@ def recover(path):
 
 def _checksum(file):
     """Return the CRC-32 of all bytes of a file."""
-    file.seek(0)
-    total = 0
-    while block := file.read(_BLOCK):
-        total = zlib.crc32(block, total)
-    return total
+    return Checksum(file, 0, file.seek(0, 2)).value()
 
 
 def _shards_of(path):

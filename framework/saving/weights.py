@@ -33,13 +33,17 @@ LEGACY = (".h5", ".hdf5")
 class StoreToWrite(MutableMapping):
     """A mapping that writes the arrays of one layer or optimizer to a file as they are set."""
 
-    writes_at_once = True
-
     def __init__(self, writer, group):
         self._writer, self._group, self._keys = writer, group, []
 
     def __setitem__(self, key, value):
         self._writer.write(f"{self._group}/{key}", np.asarray(value))
+        self._keys.append(key)
+
+    def hold(self, key, array):
+        """Set the array of a variable, which is replaced when the variable changes."""
+        hold = getattr(self._writer, "hold", self._writer.write)
+        hold(f"{self._group}/{key}", array)
         self._keys.append(key)
 
     def __getitem__(self, key):

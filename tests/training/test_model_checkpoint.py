@@ -1,9 +1,12 @@
 """ModelCheckpoint: which files are written when, what they hold, and what it refuses."""
 
+import threading
+
 import numpy as np
 import pytest
 
 from framework import keras
+from framework.saving import later
 
 X = np.random.default_rng(0).normal(size=(20, 4)).astype("float32")
 Y = X[:, :1] * 2
@@ -112,3 +115,92 @@ def test_what_it_refuses(tmp_path):
     with pytest.warns(UserWarning, match="monitors 'val_loss', but the logs do not"):
         fit(model(), checkpoint(tmp_path / "m.keras", save_best_only=True))
     assert names(tmp_path) == []
+
+
+# ---- in a thread ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", [".keras", ".weights.h5", ".npz", ".safetensors"])
+def test_files_of_a_thread_are_those_without(tmp_path, ending):
+    def values(asynchronous):
+        folder = tmp_path / str(asynchronous)
+        path = folder / ("{epoch}" + ending)
+        weights = ending != ".keras"
+        save = keras.callbacks.ModelCheckpoint(
+            path, save_weights_only=weights, asynchronous=asynchronous
+        )
+        trained, found = model(), []
+        fit(trained, save)
+        assert names(folder) == [f"{n}{ending}" for n in (1, 2, 3)]  # `fit` waits for the last
+        for name in names(folder):
+            other = trained if weights else keras.models.load_model(folder / name)
+            if weights:
+                other.load_weights(folder / name)
+            found += [*other.get_weights(), *(v.numpy() for v in other.optimizer.variables)]
+        return found
+
+    for a, b in zip(values(True), values(False), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_training_goes_on_while_a_thread_writes(tmp_path, change):
+    started, may_go_on = threading.Event(), threading.Event()
+
+    def slow(*arguments):
+        started.set()
+        assert may_go_on.wait(20)
+        return real(*arguments)
+
+    real = later._write
+    change(later, _write=slow)
+
+    class Look(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            if epoch == 1:
+                assert started.wait(20)
+                assert names(tmp_path) == []  # the thread writes what epoch 0 left
+                self.model.set_weights([w + 1 for w in weights[0]])
+                may_go_on.set()
+
+        def on_epoch_end(self, epoch, logs=None):
+            weights.append(self.model.get_weights())
+
+    trained, weights = model(), []
+    save = keras.callbacks.ModelCheckpoint(tmp_path / "{epoch}.keras", asynchronous=True)
+    fit(trained, Look(), save, epochs=2)
+    for number, expected in enumerate(weights, 1):
+        loaded = keras.models.load_model(tmp_path / f"{number}.keras")
+        for a, b in zip(loaded.get_weights(), expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_what_goes_wrong_in_a_thread_is_raised(tmp_path):
+    class Blocks(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            if epoch == 1:
+                (tmp_path / "w" / ".2.weights.h5.partial").mkdir()
+
+    save = keras.callbacks.ModelCheckpoint(
+        tmp_path / "w" / "{epoch}.weights.h5", save_weights_only=True, asynchronous=True
+    )
+    with pytest.raises(OSError, match=r"2\.weights\.h5"):
+        fit(model(), save, Blocks())
+    assert "w/1.weights.h5" in names(tmp_path)
+
+
+# ---- averages ------------------------------------------------------------------------------------
+
+
+def test_averages_are_saved_with_swap_ema_weights(tmp_path):
+    trained = model()
+    trained.compile(keras.optimizers.Adam(0.05, use_ema=True, ema_momentum=0.8), "mse")
+    swap = keras.callbacks.SwapEMAWeights(swap_on_epoch=True)
+    for asynchronous in False, True:
+        save = keras.callbacks.ModelCheckpoint(
+            tmp_path / "{epoch}.keras", asynchronous=asynchronous
+        )
+        logs = fit(trained, swap, save, validation_data=(X, Y)).history["val_loss"]
+        for number, expected in enumerate(logs, 1):
+            loaded = keras.models.load_model(tmp_path / f"{number}.keras")
+            assert loaded.evaluate(X, Y, verbose=0) == pytest.approx(expected, rel=1e-6)
+    assert trained.evaluate(X, Y, verbose=0) == pytest.approx(expected, rel=1e-6)

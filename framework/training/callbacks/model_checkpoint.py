@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from framework.core.errors import InvalidArgumentError
+from framework.saving.background import Background
+from framework.saving.later import taken
 from framework.training.callbacks.monitor import Monitor, is_better, value_in
 
 _MODELS = (".keras",)
@@ -29,6 +31,9 @@ class ModelCheckpoint(Monitor):
         mode: "min", "max" or "auto": which direction is better.
         save_freq: "epoch", or the number of batches between files.
         initial_value_threshold: with `save_best_only`, a value that the first file has to improve.
+        asynchronous: write the files in a thread while training continues. The next file, the end
+            of training and a state that `fit(resume=...)` saves wait until the file is complete,
+            and raise what went wrong. Not in Keras.
 
     Raises:
         ValueError: `filepath` has another ending, or names a value that the logs do not have.
@@ -48,7 +53,7 @@ class ModelCheckpoint(Monitor):
     def __init__(
         self, filepath: Any, monitor: Any = "val_loss", verbose: Any = 0,
         save_best_only: bool = False, save_weights_only: bool = False, mode: Any = "auto",
-        save_freq: Any = "epoch", initial_value_threshold: Any = None,
+        save_freq: Any = "epoch", initial_value_threshold: Any = None, asynchronous: bool = False,
     ):  # fmt: skip
         super().__init__(monitor, mode)
         self.filepath, self.verbose = str(filepath), verbose
@@ -69,6 +74,11 @@ class ModelCheckpoint(Monitor):
             # Set only if needed: a hook that a callback overrides costs time in each batch.
             self.on_train_batch_end = partial(_after_batch, self)
         self._framework.epoch = self._framework.batches = 0
+        self.asynchronous = asynchronous
+        if asynchronous:
+            own = self._framework
+            own.background = Background()
+            own.release = own.position = own.background.wait
         self._framework.saves = ("best", "_framework.epoch", "_framework.batches")
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -115,6 +125,11 @@ def _write(callback, epoch, batch, logs, words):
     if callback.verbose > 0:
         print(f"\nEpoch {epoch + 1}: {words} the model to {path}.")
     path.parent.mkdir(parents=True, exist_ok=True)
+    if callback.asynchronous:
+        background = callback._framework.background
+        background.wait()  # before values are taken: of two files in memory one would be enough
+        background.start(taken(callback.model, path, callback.save_weights_only))
+        return
     save = callback.model.save_weights if callback.save_weights_only else callback.model.save
     save(path, overwrite=True)
 

@@ -1,0 +1,66 @@
+"""Saving in two steps: take the values of a model now, and write the file later, in a thread."""
+
+import os
+from functools import partial
+
+from framework.saving import hdf5, named_arrays
+from framework.saving.model_file import described, folder_of, write_archive
+from framework.saving.weights import NAMED, require_built, write_assets, write_parts
+from framework.saving.writing import replacing
+
+
+def taken(model, filepath, weights_only=False):
+    """Take the values of a model; return a function that writes them to a file.
+
+    Args:
+        model: a model.
+        filepath: as of `save_model`, or with `weights_only` as of `save_weights` without shards.
+    """
+    name = os.fspath(filepath)
+    if not weights_only:
+        assets = []
+        write_assets(model, lambda *member: assets.append(member))
+        add = lambda write: [write(*member) for member in assets]
+        return partial(_write_model, name, *described(model), _Taken(model), add)
+    require_built(model, "save_weights")
+    if name.endswith(NAMED):
+        arrays = {n: v.array for n, v in named_arrays.named_variables(model).items()}
+        return partial(_write, name, lambda file: named_arrays.write_arrays(name, file, arrays))
+    return partial(_write, name, _Taken(model))
+
+
+def _write_model(name, *contents):
+    _write(name, lambda file: write_archive(file, folder_of(name), *contents))
+
+
+def _write(name, write):
+    with replacing(name) as file:
+        write(file)
+
+
+class _Taken:
+    """The variables of a model, taken as a `hdf5.Writer` would write them.
+
+    Arrays of variables are not copied: a variable that changes gets a new array if its array has
+    another holder. Other arrays, of a user's `save_own_variables`, are.
+    """
+
+    def __init__(self, model):
+        self._groups, self._arrays = [], {}
+        write_parts(model, self)
+
+    def group(self, path, name=None):
+        self._groups.append((path, name))
+
+    def write(self, path, array):
+        self._arrays[path] = array.copy()
+
+    def hold(self, path, array):
+        self._arrays[path] = array
+
+    def __call__(self, file):
+        with hdf5.Writer(file) as writer:
+            for group in self._groups:
+                writer.group(*group)
+            for path, array in self._arrays.items():
+                writer.write(path, array)
