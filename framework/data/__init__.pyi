@@ -9,4 +9,7 @@ from framework.data.file_readers import (
 )  # fmt: skip
 from framework.data.iterator import Iterator as Iterator, NumpyIterator as NumpyIterator
 from framework.data.options import Options as Options, ThreadingOptions as ThreadingOptions
+from framework.data.row_files import (
+    HDF5Dataset as HDF5Dataset, NumpyDataset as NumpyDataset, ParquetDataset as ParquetDataset,
+)  # fmt: skip
 from framework.data.structure import DatasetSpec as DatasetSpec

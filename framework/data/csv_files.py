@@ -1,7 +1,9 @@
 """Datasets of CSV files: CsvDataset, and make_csv_dataset, which finds names and dtypes."""
 
 import csv
+import functools
 import io
+import itertools
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,11 @@ from framework.core.argument_types import TensorLike
 from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
+from framework.data import csv_blocks
 from framework.data.dataset import Dataset
 from framework.data.file_readers import Files, text
-from framework.data.records import compression, matching, opened
+from framework.data.records import as_path, compression, matching, opened
+from framework.data.row_gathering import Rows
 from framework.data.structure import array_in
 
 _DTYPES = ("float32", "float64", "int32", "int64", "string")
@@ -65,7 +69,31 @@ class CsvDataset(Dataset):
             None if exclude_cols is None else set(exclude_cols),
         )  # fmt: skip
         spec = tuple(TensorSpec((), dtype) for dtype, _ in columns)
-        super().__init__(Files("CsvDataset", filenames, rows.read, spec))
+        super().__init__(CsvFiles("CsvDataset", filenames, rows, spec))
+
+
+class CsvFiles(Files):
+    """The rows of CSV files; blocks of lines are read together."""
+
+    streams = True
+
+    def __init__(self, name, filenames, rows, spec):
+        super().__init__(name, filenames, rows.read, spec)
+        self.rows_of = rows
+
+    def passes(self):
+        paths = map(as_path, self.parent.iterate())
+        return map(_raised, itertools.chain.from_iterable(map(self.rows_of.blocks, paths)))
+
+
+def _raised(item):
+    """Raise an error that stands among the Rows of a file; `map` goes on after it."""
+    if not isinstance(item, Exception):
+        return item
+    try:
+        raise item
+    finally:
+        del item  # else the error's traceback would refer to the error
 
 
 def _column(value):
@@ -93,9 +121,98 @@ class _Rows:
         self.how = {"delimiter": delimiter, "quoting": quoting, "strict": True}
 
     def read(self, path):
-        for number, row in enumerate(read_rows(path, self.kind, self.how)):
-            if (number or not self.header) and row:
-                yield self.element(row, path, number)
+        """Return an iterator over the rows of a file, which goes on after a row with an error."""
+        return self._elements(path, read_rows(path, self.kind, self.how), 0)
+
+    def _elements(self, path, rows, first):
+        numbered = (
+            (row, path, number)
+            for number, row in enumerate(rows, first)
+            if (number or not self.header) and row
+        )
+        return itertools.starmap(self.element, numbered)
+
+    def blocks(self, path):
+        """Yield the rows of a file as Rows of many lines each, and errors at their places.
+
+        Lines with quotes, empty lines and lines of another number of fields are read one by one, as
+        are all after a quote, because a quoted field may hold a line's end.
+        """
+        delimiter, number = self.how["delimiter"], 0
+        with opened(path, self.kind) as file:
+            count = self._fields(path) if len(delimiter.encode()) == 1 else 0
+            blocks = csv_blocks.CsvBlocks(file, _BLOCK)
+            for data in blocks if count else ():
+                data = data.replace(b"\r\n", b"\n")  # noqa: PLW2901
+                if self.header and not number and b'"' not in data:
+                    data, number = data.partition(b"\n")[2], 1  # noqa: PLW2901
+                if b'"' in data or b"\r" in data or not data:
+                    if not data:
+                        continue
+                    yield from self._one_by_one(path, _text(data + blocks.remaining()), number)
+                    return
+                lines = csv_blocks.CsvLines(data, ord(delimiter), count)
+                try:
+                    found = self._columns(lines, path, number) if lines.regular else None
+                except InvalidArgumentError:  # it is raised at its row
+                    found = None
+                if found is None:
+                    yield from self._one_by_one(path, _text(data), number)
+                else:
+                    yield found
+                number += lines.rows
+            if not count:
+                yield from self._one_by_one(path, _text(blocks.remaining()), 0)
+
+    def _fields(self, path):
+        """Return the number of fields of the first row; 0 if it is not that of the columns."""
+        count = len(next(read_rows(path, self.kind, self.how), []))
+        if self.select is not None:
+            return count if max(self.select, default=0) < count else 0
+        return count if count - len(self.exclude or ()) == len(self.columns) else 0
+
+    def _columns(self, lines, path, number):
+        """Return the Rows of regular lines, whose first has this number."""
+        chosen = self.select
+        if chosen is None:
+            chosen = [i for i in range(lines.columns) if i not in (self.exclude or ())]
+        arrays = []
+        for place, (i, column) in enumerate(zip(chosen, self.columns)):
+            value = functools.partial(self._number, column, path, number, place)
+            if column[0].name == "string":
+                array = np.empty(lines.rows, object)
+                array[:] = [text or value(row, text) for row, text in enumerate(lines.texts(i))]
+            else:
+                array = lines.numbers(i, column[0].np, value)
+            arrays.append(array)
+        return Rows.of(tuple(arrays), [str(i) for i in chosen])
+
+    def _number(self, column, path, first, place, row, field):
+        """Return the value of one field of a block."""
+        return self._value(_decoded(field), column, path, first + row, place).array[()]
+
+    def _one_by_one(self, path, lines, first):
+        """Yield the rows of lines as Rows of few lines each, and errors at their places."""
+        elements, group = self._elements(path, csv.reader(lines, **self.how), first), []
+        while True:
+            element, errors = None, []
+            try:
+                element = next(elements, None)
+            except InvalidArgumentError as raised:
+                errors = [raised.with_traceback(None)]
+            except csv.Error as raised:
+                errors = [InvalidArgumentError(f"{path}: {raised}.")]
+            if element is not None:
+                group.append(element)
+            if group and (element is None or len(group) == _GROUP):
+                columns = zip(*group)
+                arrays = [_column_of(c, d) for c, (d, _) in zip(columns, self.columns)]
+                yield Rows.of(tuple(arrays), [str(i) for i in range(len(arrays))])
+                group = []
+            if errors:
+                yield errors.pop()
+            elif element is None:
+                return
 
     def element(self, row, path, number):
         if self.select is not None:
@@ -132,6 +249,24 @@ class _Rows:
             raise InvalidArgumentError(
                 f"{path}: row {number}: field {i} is not a valid {dtype.name}: {field!r}."
             ) from None
+
+
+_BLOCK, _GROUP = 1 << 18, 256  # bytes that are read together; rows, if one by one
+
+
+def _decoded(data):
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _text(data):
+    """Return bytes as a text file."""
+    return io.StringIO(_decoded(data), newline="")
+
+
+def _column_of(tensors, dtype):
+    array = np.empty(len(tensors), dtype.np)
+    array[:] = [tensor.array[()] for tensor in tensors]
+    return array
 
 
 def decode_csv(

@@ -7,7 +7,7 @@ import numpy as np
 
 from framework.core import dtypes, nest, random
 from framework.core.argument_types import DTypeLike, TensorLike
-from framework.core.errors import DTypeError, InvalidArgumentError
+from framework.core.errors import DTypeError, InvalidArgumentError, OutOfRangeError
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.data import mixing, order
@@ -20,7 +20,7 @@ from framework.data.parallel import AUTOTUNE  # noqa: F401 (a public name)
 from framework.data.records import matching
 from framework.data.stage import INFINITE, UNKNOWN, Counter, GeneratorStage, Slices
 from framework.data.storing_methods import StoringMethods
-from framework.data.structure import array_in, like, map_named, packer
+from framework.data.structure import array_in, like, map_named, packer, rows_in
 
 INFINITE_CARDINALITY = INFINITE
 UNKNOWN_CARDINALITY = UNKNOWN
@@ -63,7 +63,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
         """Return a dataset with one element per row (index of the first axis) of the arrays.
 
         Arrays are not copied: do not write to them while the dataset is in use. A list is
-        converted to one tensor.
+        converted to one tensor. Rows of an h5py Dataset are read when they are needed.
 
         Raises:
             ShapeError: the arrays have different numbers of rows.
@@ -72,7 +72,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
         >>> [(row["x"].tolist(), row["y"].item()) for row in data]
         [([1.0, 0.0], 0), ([0.0, 1.0], 1)]
         """
-        return Dataset(Slices(map_named(array_in, tensors, "tensors")))
+        return Dataset(Slices(map_named(rows_in, tensors, "tensors")))
 
     @staticmethod
     def from_generator(
@@ -254,6 +254,27 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
 
     def __bool__(self):
         return True
+
+    def __getitem__(self, index):
+        """Return the element with this number, without those before it.
+
+        The stages must have random access: arrays, HDF5 and NumPy files, `map`, `batch`, `zip`,
+        `take`, `skip` and `shard`.
+
+        >>> data = Dataset.range(10).map(lambda x: x * x).batch(4)
+        >>> data[1].tolist(), data[-1].tolist()
+        ([16, 25, 36, 49], [64, 81])
+        """
+        stage, number = self._framework, integer("Dataset[i]", "i", index)
+        if not stage.accessible:
+            raise InvalidArgumentError(
+                f"Dataset[i]: elements of {self!r} have no random access: a stage is random, or "
+                "reads its elements one after the other. Iterate over it."
+            )
+        length = stage.length()
+        if not -length <= number < length:
+            raise OutOfRangeError(f"Dataset[i]: expected i below {length}, got {number}.")
+        return next(stage.after(number % length))
 
     def __iter__(self):
         return Iterator(self._framework)

@@ -32,6 +32,8 @@ from framework.ops.sparse_tensor import SparseTensor
 class Batch(Stage):
     """Batches of `size` elements, stacked."""
 
+    direct = True
+
     def __init__(self, parent, size, drop_remainder, workers=None, in_order=True):
         super().__init__(parent)
         self.size, self.drop_remainder = size, drop_remainder
@@ -49,13 +51,14 @@ class Batch(Stage):
         passes = self.parent.passes()
         if passes is None:
             return self._stacked(self.parent.iterate())
-        return batched(passes, self.size, self.drop_remainder)
+        return batched(passes, self.size, self.drop_remainder, self.parent.streams)
 
     def after(self, count):
         passes = self.parent.passes()
         if passes is None:
             return self._stacked(self.parent.after(count * self.size))
-        return batched(_rest(passes, count * self.size), self.size, self.drop_remainder)
+        rest = _rest(passes, count * self.size)
+        return batched(rest, self.size, self.drop_remainder, self.parent.streams)
 
     def _stacked(self, source):
         def group():

@@ -6,13 +6,21 @@ from itertools import chain, count, islice
 from framework.core import nest
 from framework.core.random import drawing_at, place_key
 from framework.data.prefetch import Ahead
-from framework.data.row_gathering import Rows, computed, shuffled, shuffled_order
+from framework.data.row_gathering import (
+    Rows,
+    computed,
+    shuffled,
+    shuffled_order,
+    shuffled_passes,
+)
 from framework.data.stage import INFINITE, UNKNOWN, IndexStage, Stage, common_spec
 from framework.data.structure import packer
 
 
 class Slice(IndexStage):
     """Elements start, start + step, ... up to stop: `take`, `skip` and `shard`."""
+
+    direct = True
 
     def __init__(self, parent, start, stop, step=1):
         super().__init__(parent)
@@ -61,6 +69,15 @@ class Shuffle(IndexStage):
     def elements(self):
         return shuffled(self.parent.iterate(), *self._keys())
 
+    @property
+    def streams(self):
+        return self.parent.streams
+
+    def passes(self):
+        if not self.streams:
+            return super().passes()
+        return shuffled_passes(self.parent.passes(), *self._keys())
+
 
 class Repeat(Stage):
     """The elements `times` times, infinitely often if None; an empty iteration ends it."""
@@ -87,15 +104,21 @@ class Repeat(Stage):
             if empty:
                 return
 
+    @property
+    def streams(self):
+        return self.parent.streams
+
     def passes(self):
-        return self._passes() if self.parent.indexed else None
+        return self._passes() if self.parent.indexed or self.streams else None
 
     def _passes(self):
         for _ in self._numbers():
-            rows = self.parent.rows()
-            if not len(rows):
+            empty = True
+            for rows in self.parent.passes():
+                empty &= not len(rows)
+                yield rows
+            if empty:
                 return
-            yield rows
 
 
 class Cache(IndexStage):
@@ -146,12 +169,18 @@ class Prefetch(IndexStage):
         self.epoch += 1
         return Ahead(functools.partial(make, *args), self.size, within)
 
+    @property
+    def streams(self):
+        return self.parent.streams
+
     def passes(self):
-        return self.parent.passes()
+        return self._ahead(self.parent.passes) if self.streams else self.parent.passes()
 
 
 class Zip(Stage):
     """Nests of one element of each dataset, as long as the shortest dataset."""
+
+    direct = True
 
     def __init__(self, structure):
         super().__init__(*nest.flatten(structure))
@@ -223,12 +252,18 @@ class Concatenation(Stage):
 class WithOptions(IndexStage):
     """The elements, with options."""
 
+    direct = True
+
     def __init__(self, parent, options):
         super().__init__(parent)
         self.options = options
 
     def after(self, count):
         return self.parent.after(count)
+
+    @property
+    def streams(self):
+        return self.parent.streams
 
     def passes(self):
         return self.parent.passes()

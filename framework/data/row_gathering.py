@@ -74,10 +74,23 @@ class Rows:
         return Rows(self.structure, self.arrays, [*self.orders, numbers], (*self.maps, function))
 
     def __add__(self, other):
-        """Return these rows, then those of another iteration over the same arrays."""
+        """Return these rows, then those of another iteration, over the same or other arrays."""
+        if not all(a is b for a, b in zip(self.arrays, other.arrays)):
+            return self._beside(other)
         orders = [np.concatenate([_numbers(a), _numbers(b)])
                   for a, b in zip(self.orders, other.orders)]  # fmt: skip
         return Rows(self.structure, self.arrays, orders, self.maps)
+
+    def _beside(self, other):
+        """Return both rows over arrays that hold a copy of them."""
+        arrays = []
+        for a, x, b, y in zip(self.arrays, self.orders, other.arrays, other.orders):
+            parts = [v[_as_slice(o) if isinstance(o, range) else o] for v, o in ((a, x), (b, y))]
+            arrays.append(np.concatenate(parts))
+        count = len(self.arrays)
+        pairs = zip(self.orders[count:], other.orders[count:])
+        numbers = [np.concatenate([_numbers(a), _numbers(b)]) for a, b in pairs]
+        return Rows(self.structure, arrays, [range(len(arrays[0]))] * count + numbers, self.maps)
 
     def __iter__(self):
         """Return an iterator over one element per row, which goes on after an error."""
@@ -108,9 +121,15 @@ _BLOCK_ROWS = 256  # that pass through functions together when all are computed
 _BLOCK = 1 << 16  # the most bytes of several batches that one `np.take` takes together
 
 
-def batched(passes, size, drop_remainder=False):
-    """Return an iterator over batches of `size` rows from consecutive iterations."""
+def batched(passes, size, drop_remainder=False, streams=False):
+    """Return an iterator over batches of `size` rows from consecutive iterations.
+
+    Args:
+        streams: whether `passes` may have different arrays, and raise an error and go on.
+    """
     passes = iter(passes)
+    if streams:
+        return MappedBatches(passes, size, drop_remainder)
     first = next(passes, None)
     if first is None:
         return iter(())
@@ -176,12 +195,13 @@ class MappedBatches:
         """Return the number of rows for the next batch; 0 at the end."""
         if self._rows is not None and len(self._rows) - self._at >= self._size:
             return self._size
-        for rows in self._passes:
-            if self._gathers is None:
+        for new in self._passes:
+            rest = None if self._rows is None else self._rows.select(slice(self._at, None))
+            rows = rest + new if rest is not None and len(rest) else new
+            if self._rows is None or rows.arrays is not self._rows.arrays:
                 self._gathers = [_gather(array) for array in rows.arrays]
                 self._pack = packer(rows.structure)
-            rest = None if self._rows is None else self._rows.select(slice(self._at, None))
-            self._rows, self._at = rest + rows if rest is not None and len(rest) else rows, 0
+            self._rows, self._at = rows, 0
             if len(self._rows) >= self._size:
                 return self._size
         count = 0 if self._rows is None else len(self._rows) - self._at
@@ -221,7 +241,8 @@ class _Gather:
         self.array = array
         self.last = self.before_last = None
         # `np.take` would first copy the whole array if it is not contiguous.
-        self.take = array.flags.c_contiguous and array.flags.aligned
+        flags = getattr(array, "flags", None)  # None: an array in a file
+        self.take = flags is not None and flags.c_contiguous and flags.aligned
 
     def parts(self, numbers, size):
         """Yield the rows, `size` at a time; small parts share one `take`."""
@@ -283,3 +304,33 @@ def shuffled(items, buffer_size, seed, epoch):
         drawn, buffer[slot] = buffer[slot], item
         yield drawn
     yield from buffer
+
+
+def shuffled_passes(passes, buffer_size, seed, epoch):
+    """Yield passes over the rows of other passes in the order of `shuffled`.
+
+    The buffer's rows and those of the next pass are put together; what `shuffled` does with
+    elements happens here with their positions.
+    """
+    buffer, slots = None, buffer_slots(seed, epoch, buffer_size)
+    filled = False
+    for rows in passes:
+        held = rows if buffer is None else buffer + rows
+        count = 0 if buffer is None else len(buffer)
+        if not filled:
+            if len(held) < buffer_size:
+                buffer = held
+                continue
+            filled, count = True, buffer_size
+            places = permutation(seed, epoch, count).tolist()
+        else:
+            places = list(range(count))
+        drawn = []
+        for position, slot in zip(range(count, len(held)), slots):
+            drawn.append(places[slot])
+            places[slot] = position
+        if drawn:
+            yield held.select(np.array(drawn, np.intp))
+        buffer = held.select(np.array(places, np.intp))
+    if buffer is not None:
+        yield buffer if filled else buffer.select(permutation(seed, epoch, len(buffer)))

@@ -28,6 +28,8 @@ class Stage:
     """Base class: one stage of a pipeline; the default passes on its first parent's elements."""
 
     indexed: Any = False
+    streams: Any = False  # whether `passes()`, if not `indexed`, has Rows of different arrays
+    direct = False  # whether `after(n)` takes no longer than the parents'
     calls_python = False  # whether this stage runs the user's Python code
     epoch = None  # the number of iterations begun, if their order depends on it
     seed = None  # what their order depends on as well
@@ -51,6 +53,14 @@ class Stage:
     def spec(self):
         """Return the nest of TensorSpecs that all elements fit."""
         return self.parent.spec()
+
+    @property
+    def accessible(self):
+        """Whether an element is found by its number without those before it."""
+        if self.epoch is not None:
+            return False
+        known = self.direct and bool(self.parents) and all(p.accessible for p in self.parents)
+        return known or (bool(self.indexed) and not any(p.epoch is not None for p in walk(self)))
 
     def iterate(self):
         """Return an iterator over the elements."""

@@ -41,6 +41,17 @@ def array_in(value, name):
         raise DTypeError(f"{name}: {error}") from None
 
 
+def rows_in(value, name):
+    """Return `value` as an array, or as a FileArray if it is an array in an HDF5 file."""
+    from framework.data.file_arrays import FileArray, hdf5_array
+
+    if isinstance(value, FileArray):
+        return value
+    if type(value).__module__.partition(".")[0] == "h5py":
+        return hdf5_array(value, name)
+    return array_in(value, name)
+
+
 def _converted(value, name):
     try:
         return array_of(value)

@@ -140,6 +140,7 @@ class Map(Stage):
     Rows, and batches call it.
     """
 
+    direct = True
     calls_python = True
     what = "map_func"
 
@@ -164,6 +165,10 @@ class Map(Stage):
         return self.parent.indexed and self.maps_rows
 
     mapped = indexed
+
+    @property
+    def streams(self):
+        return self.parent.streams and self.maps_rows
 
     def rows(self):
         return self.parent.rows().through(self.by_rows)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from framework.core import random
+from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.data import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Dataset
@@ -537,3 +538,15 @@ def test_cardinality_is_tensorflows(number):
     made, expected = CARDINALITIES[number]
     assert made.cardinality().dtype == "int64"
     assert made.cardinality().item() == expected
+
+
+def test_elements_by_number():
+    data = Dataset.from_tensor_slices((X, Y)).skip(1).map(lambda x, y: (y, x.numpy())).batch(4)
+    expected = [plain(element) for element in data]
+    assert [plain(data[i]) for i in range(len(data))] == expected
+    assert plain(data[-1]) == expected[-1]
+    with pytest.raises(IndexError, match="below 3"):
+        data[3]
+    for other in (data.shuffle(2), data.unbatch(), Dataset.range(4).shuffle(4).batch(2)):
+        with pytest.raises(InvalidArgumentError, match="random access"):
+            other[0]
