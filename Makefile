@@ -31,6 +31,7 @@ help:
 
 demo: $(VENV)/.core
 	$(python) examples/mnist_fit.py
+	@$(python) -c "from framework.kernels import tier; tier.numba_missing() and print('Numba is not installed. Networks with convolutions or recurrent layers are faster with it:', tier.ADVICE)"
 
 test: $(VENV)/.dev
 	$(python) -m pytest -n auto $(ARGS)

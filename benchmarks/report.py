@@ -37,6 +37,7 @@ SECTIONS = (
     Section("Eager and compiled", "tiers", (), (),
             ("--rounds", "1", "--seconds", "0.3", "--workloads", "linreg", "mlp_small")),
     Section("Time to the first step", "first_step", ("torch", "tf", "jax")),
+    Section("Time to the end of the first epoch", "first_run", ("torch", "tf")),
     Section("What fit costs", "fit_overhead", ("keras",)),
     Section("Predicting one row", "predict_latency", ("torch", "tf", "jax")),
     Section("Batch size and width", "scaling", ("torch", "jax"), (),

@@ -2,8 +2,8 @@
 
 OpenBLAS uses threads for products of more than `ALONE` multiplications. That gains nothing up to
 `PAYS` (64 × 128 × 128 takes 16 µs instead of 13), and if another process holds a core, OpenBLAS's
-threads wait 8 to 40 ms for each other. So OpenBLAS gets one thread up to `PAYS`, and its own number
-of threads from there to `SHARED`. Larger products are divided among the package's own threads, with
+threads wait 8 to 40 ms for each other, which a factor of 2 at best cannot outweigh. So OpenBLAS gets
+one thread up to `SHARED`. Larger products are divided among the package's own threads, with
 OpenBLAS on one thread in each: OpenBLAS's threads spin for some 20 ms after a product, and take
 half of the CPU from other threads. With Numba, OpenBLAS's threads are not used at all: one product
 of 128 × 3136 × 16 in them would slow a network down by a third.
@@ -47,10 +47,9 @@ def _large(a, b, out, multiplications):
             prepared = fast.prepared(a, b)
             if prepared.suits:
                 return prepared.dot(a, b, out)
-        if multiplications >= SHARED and threads.count() > 1 and _is_plain(a, b):
-            return _shared(a, b, out)
-        if fast is None or a.dtype != np.float32:
-            return np.dot(a, b, out)
+        if multiplications >= SHARED:
+            plain = threads.count() > 1 and _is_plain(a, b)
+            return _shared(a, b, out) if plain else np.dot(a, b, out)
     return alone(np.dot, a, b, out)
 
 
@@ -208,7 +207,7 @@ def stacked(a, b):
         leading = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         if leading and max(leading) > 1:
             return _shared_stack(a, b, (*leading, rows, columns))
-    if ALONE < rows * depth * columns < PAYS:
+    if ALONE < rows * depth * columns < SHARED:
         return alone(np.matmul, a, b)
     return np.matmul(a, b)
 

@@ -261,3 +261,15 @@ def _with_state(metric, state, call):
     finally:
         for variable, value in zip(variables, own, strict=True):
             variable.assign(value)
+
+
+def as_floats(values):
+    """Return metric results as Python floats by name; a nested dict of results is flattened."""
+    floats = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            floats.update(as_floats(value))
+        elif value is not None:
+            array = np.asarray(value)
+            floats[name] = float(array) if array.ndim == 0 else array
+    return floats

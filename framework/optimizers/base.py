@@ -171,6 +171,28 @@ class Optimizer(
                 f"be set, got {' and '.join(clips)}."
             )
 
+    def __repr__(self):
+        own, fields = self._framework, fields_of(type(self))
+        given = {name: self.__dict__.get(name, field.default) for name, field in fields.items()}
+        schedule = own.schedule
+        rate = (
+            f"{float(own.learning_rate.array * own.multiplier.array):.4g}"
+            if schedule is None
+            else getattr(schedule, "name", None) or type(schedule).__name__
+        )
+        parts = [f"learning_rate={rate}"] if "learning_rate" in fields else []
+        if type(self)._framework.scales:
+            parts = [repr(self.inner_optimizer)]
+        parts += [
+            f"{name}={value!r}"
+            for name, value in given.items()
+            if name not in ("learning_rate", "name", "groups")
+            and isinstance(value, (bool, int, float, str))
+            and value != fields[name].default
+        ]
+        parts += ["groups=..."] if given.get("groups") else []
+        return f"<{type(self).__name__}({', '.join(parts)}), {int(own.iterations.array)} updates>"
+
     def __setattr__(self, name, value):
         fields = fields_of(type(self))
         if name == "groups" and name in fields and _sets_rules(self):

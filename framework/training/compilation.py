@@ -28,7 +28,7 @@ from framework.training.compile_arguments import (
     optimizer_of,
 )
 from framework.training.mistakes.outputs import metric_mistakes, output_mistakes
-from framework.training.output_matching import Outputs, output_layer, output_names_of
+from framework.training.output_matching import Outputs, name_of, output_layer, output_names_of
 from framework.training.usage_warnings import warn
 
 
@@ -104,6 +104,12 @@ class CompiledLoss:
         self.loss_weights = checked_loss_weights(loss_weights)
         self._layer_names, self._track, self._find_layer = layer_names, track, find_layer
         self.forget()
+
+    @property
+    def names(self):
+        """The names of the losses, in the order of `compile`."""
+        given = [] if self.losses is None else nest.flatten(self.losses)
+        return [name_of(loss) if not isinstance(loss, str) else loss for loss in given if loss]
 
     def forget(self):
         """Match losses to outputs again at the next batch."""
@@ -292,6 +298,12 @@ class CompiledMetrics:
         self._outputs = None
         self._plain, self._weighted = [], []  # pairs (output index, metric)
         self._by_name = {}
+
+    @property
+    def names(self):
+        """The names of the metrics, in the order of `compile`."""
+        leaves = itertools.chain.from_iterable(nest.flatten(g) for g in self._given)
+        return [name if isinstance(name, str) else name_of(name) for name in leaves if name]
 
     @property
     def metrics(self):

@@ -7,6 +7,7 @@ import numpy as np
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
+from framework.metrics.base import as_floats
 from framework.training.callbacks import CallbackList
 from framework.training.callbacks.history import complete
 from framework.training.callbacks.progbar import ProgbarLogger, close
@@ -203,18 +204,6 @@ def _all_logs(model, results, mode):
         if values.keys() == as_floats(results).keys():
             return values
     return _logs(model, results)()
-
-
-def as_floats(values):
-    """Return metric results as Python floats by name; a nested dict of results is flattened."""
-    floats = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            floats.update(as_floats(value))
-        elif value is not None:
-            array = np.asarray(value)
-            floats[name] = float(array) if array.ndim == 0 else array
-    return floats
 
 
 def run_evaluate(model, step, feed, *, verbose, callbacks):

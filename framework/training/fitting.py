@@ -25,12 +25,11 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.program_settings import max_epochs, max_steps_per_epoch
 from framework.core.stateless import StatelessScope, values_after
 from framework.data.batches import as_batch, as_batches, as_whole
-from framework.metrics.base import on_tensors
+from framework.metrics.base import as_floats, on_tensors
 from framework.training.batch_plans import Plans, as_tensors, pack, unpack
 from framework.training.class_weights import check_class_weight, sample_weights_of
 from framework.training.compilation import plus_layer_losses
 from framework.training.epochs import (
-    as_floats,
     callback_list,
     debugging,
     run_evaluate,

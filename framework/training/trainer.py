@@ -11,7 +11,7 @@ from framework.core.configurable import known_arguments_only
 from framework.core.errors import InvalidArgumentError
 from framework.core.internal_state import readable
 from framework.data.batches import as_batch
-from framework.metrics.base import on_tensors
+from framework.metrics.base import as_floats, on_tensors
 from framework.training.batch_plans import as_tensors, pack, unpack
 from framework.training.class_weights import check_class_weight, sample_weights_of
 from framework.training.compilation import (
@@ -28,7 +28,6 @@ from framework.training.compile_arguments import (
     optimizer_of,
     scaling_of,
 )
-from framework.training.epochs import as_floats
 from framework.training.fitting import (
     Fitting,
     check_count,
@@ -273,6 +272,7 @@ class Trainer(Fitting):
 
     # ---- the explicit API ----
 
+    @known_arguments_only
     def training_step(
         self, loss: Any = None, optimizer: Any = None, metrics: Any = None, *,
         loss_weights: Any = None, weighted_metrics: Any = None, clipnorm: Any = None,
@@ -294,11 +294,13 @@ class Trainer(Fitting):
 
         Returns:
             A `TrainingStep`: `loss = step(x, y, sample_weight=None)`; its two halves are
-            `loss, grads = step.gradients(x, y)` and `step.apply(grads)`; `step.state()` and
-            `step.restore(state)` save and resume a run.
+            `loss, grads = step.gradients(x, y)` and `step.apply(grads)`; `step.results()` are the
+            metrics' values since `step.reset_metrics()`; `step.state()` and `step.restore(state)`
+            save and resume a run.
 
         Raises:
             ValueError: incompatible arguments, or no `loss` and the model is not compiled.
+            TypeError: an unknown argument.
 
         Example:
             >>> import numpy as np
@@ -323,14 +325,14 @@ class Trainer(Fitting):
         clip = Clip(clipnorm, clipvalue, global_clipnorm)
         accumulator = accumulator_of(accumulate, optimizer, "training_step")
         if loss is None:
-            compute_loss = own_loss_function(self, True)
+            compute_loss, names = own_loss_function(self, True), compiled.loss.names
             parts = None if overrides(self, "compute_loss") else parts_of(self, compiled.loss)
         else:
             compiled_loss = CompiledLoss(
                 loss, loss_weights, lambda: output_names_of(self),
                 find_layer=lambda i: output_layer(self, i),
             )  # fmt: skip
-            compute_loss = _plus_layer_losses(self, compiled_loss)
+            compute_loss, names = _plus_layer_losses(self, compiled_loss), compiled_loss.names
             parts = parts_of(self, compiled_loss)
         update, step_metrics = None, ()
         if metrics or weighted_metrics:
@@ -341,8 +343,9 @@ class Trainer(Fitting):
                 own.update_state(y, y_pred, sample_weight)
 
         return TrainingStep(
-            self, compute_loss, optimizer, update, clip or None, accumulator, parts, step_metrics
-        )
+            self, compute_loss, optimizer, update, clip or None, accumulator, parts, step_metrics,
+            loss_names=names,
+        )  # fmt: skip
 
 
 def _reported(model, logs):

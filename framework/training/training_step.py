@@ -13,6 +13,7 @@ from framework.autodiff.tape import GradientTape
 from framework.core.errors import InvalidArgumentError, suggest
 from framework.core.internal_state import builtin
 from framework.core.recorders import thread
+from framework.metrics.base import as_floats
 from framework.optimizers.asking import bind, inside, rules_of, scales
 from framework.training import step_state
 from framework.training.accumulated_plans import StepParts
@@ -39,17 +40,18 @@ class TrainingStep:
         compute_parts: as `compute_loss`, but returns [(kind, weight, loss)]: how the losses of
             several batches add up; None: the loss is a mean over rows.
         metrics: metrics that `state` saves beside the model and the optimizer.
+        loss_names: the names of the losses, for `repr`.
         reports: `update_metrics` returns the batch's logs, which `_logs` then holds.
     """
 
     def __init__(
         self, model, compute_loss, optimizer, update_metrics=None, clip=None, accumulator=None,
-        compute_parts=None, metrics=(), reports=False,
+        compute_parts=None, metrics=(), reports=False, loss_names=(),
     ):  # fmt: skip
         self.model, self.optimizer = model, optimizer
         self._compute_loss, self._update_metrics = compute_loss, update_metrics
         self._clip, self._accumulator, self._compute_parts = clip, accumulator, compute_parts
-        self._metrics = list(metrics)
+        self._metrics, self._loss_names = list(metrics), list(loss_names)
         self._unmatched = bool(self._metrics)
         self.first_loss = None  # the loss of the first batch, an array
         self._frozen = False  # whether a warning has said that nothing is trainable
@@ -196,6 +198,50 @@ class TrainingStep:
         step_state.restore(saved, self.model, self.optimizer, self._metrics, self._accumulator)
 
     set_state = restore
+
+    # ---- its metrics ----
+
+    @property
+    def metrics(self):
+        """The metrics that each call updates; those named by "accuracy" only after the first."""
+        return [metric for compiled in self._metrics for metric in compiled.metrics]
+
+    def results(self):
+        """Return the metrics' values since the last `reset_metrics`, Python floats by name.
+
+        Example:
+            >>> import numpy as np
+            >>> from framework import keras
+            >>> model = keras.Sequential([keras.layers.Dense(1)])
+            >>> step = model.training_step(loss="mse", optimizer="sgd", metrics=["mae"])
+            >>> x = np.ones((4, 2), "float32")
+            >>> for epoch in range(2):
+            ...     step.reset_metrics()
+            ...     for _ in range(3):
+            ...         loss = step(x, x[:, :1])
+            ...     print(sorted(step.results()))
+            ['mae']
+            ['mae']
+        """
+        named = {}
+        for compiled in self._metrics:
+            named.update(compiled.result())
+        return as_floats(named)
+
+    def reset_metrics(self):
+        """Set the metrics back to their state before any batch."""
+        for compiled in self._metrics:
+            compiled.reset_state()
+
+    def __repr__(self):
+        names = [name for compiled in self._metrics for name in compiled.names]
+        parts = [f"model={self.model.name!r}"]
+        parts += [f"loss={self._loss_names}"] if self._loss_names else []
+        parts += [f"metrics={names}"] if names else []
+        parts += [f"{self._clip.kind}={self._clip.limit}"] if self._clip else []
+        every = None if self._accumulator is None else self._accumulator.every
+        parts += [f"accumulate={every}"] if every else []
+        return f"TrainingStep({', '.join(parts)}, optimizer={self.optimizer!r})"
 
     def save(self, filepath):
         """Write `state()` to a file, which replaces the one before when it is complete."""
@@ -370,6 +416,7 @@ def compiled_step(model):
             partial(update_metrics, model), accumulator=training.accumulator,
             compute_parts=None if own_loss else parts_of(model, training.loss),
             metrics=(training.metrics,) if matched else (), reports=own_metrics,
+            loss_names=training.loss.names,
         )  # fmt: skip
     return training.step
 

@@ -286,9 +286,9 @@ def test_stacks_of_small_products_use_one_blas_thread(monkeypatch):
     blas.set_threads(2)
     seen = []
     monkeypatch.setattr(np, "matmul", lambda *args: seen.append(blas.threads()))
-    for size in (50, 70, 90, 120):
+    for size in (50, 70, 90, 120, 300):
         matmul.stacked(*(x[None] for x in pair(size, size, size)))
-    assert seen == [2, 1, 1, 2]
+    assert seen == [2, 1, 1, 1, 1]
     assert blas.threads() == 2
 
 
@@ -300,6 +300,23 @@ def test_shared_products_use_one_blas_thread_each():
     matmul.alone(lambda: seen.append(blas.threads()))
     assert seen == [1]
     assert blas.threads() == 2
+
+
+@pytest.mark.skipif(blas.core() is None, reason="NumPy has another BLAS")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_below_the_shared_ones_use_one_blas_thread_without_numba(monkeypatch, dtype):
+    """OpenBLAS's threads wait up to 400 ms for each other while other processes compute."""
+    threads.set_count(2)
+    blas.set_threads(2)
+    tier.set_tier("numpy")
+    seen = []
+    monkeypatch.setattr(np, "dot", lambda *args: seen.append(blas.threads()))
+    for m, k, n in [(64, 256, 256), (64, 784, 128), (300, 301, 303)]:
+        a, b = pair(m, k, n)
+        matmul.dot(a.astype(dtype), b.astype(dtype))
+    assert seen == [1, 1, 1]
+    assert blas.threads() == 2
+    tier.set_tier(None)
 
 
 def test_stacks():

@@ -204,3 +204,22 @@ def test_the_extra_names_the_oldest_release():
     text = (Path(tier.__file__).parents[2] / "pyproject.toml").read_text("utf-8")
     needed = re.search(r"fast = \[\"numba>=(\d+)\.(\d+)\"\]", text)
     assert tuple(map(int, needed.groups())) == tier.OLDEST
+
+
+@pytest.mark.parametrize("name", ["conv", "recurrent", "micro"])
+def test_numba_is_advised_once_where_it_gains(name, without_numba, caplog):
+    tier.set_tier("auto")
+    tier._advise.cache_clear()
+    for _ in range(3):
+        assert tier.library(name) is None
+        tier.set_tier("auto")  # forgets the modules
+    told = [r for r in caplog.records if "Numba is not installed" in r.message]
+    assert len(told) == (name != "micro")
+    assert all("pip install 'framework[fast]'" in r.message for r in told)
+
+
+def test_numba_is_not_advised_where_numpy_was_chosen(without_numba, caplog):
+    tier._advise.cache_clear()
+    tier.set_tier("numpy")
+    assert tier.library("conv") is None
+    assert not caplog.records

@@ -285,3 +285,53 @@ def test_a_gan_of_two_steps():
         train_generator(noise, np.ones((16, 1)))
         np.testing.assert_array_equal(critic_before[0], critic.get_weights()[0])
         assert not np.array_equal(generator_before[0], generator.get_weights()[0])
+
+
+# ---- metrics and reprs ---------------------------------------------------------------------------
+
+
+def test_results_are_those_of_fit():
+    model, step = make(metrics=["mae", keras.metrics.MeanSquaredError(name="squares")])
+    for epoch in range(2):
+        step.reset_metrics()
+        for x, y in batches():
+            step(x, y)
+    other, _ = make()
+    other.compile(keras.optimizers.Adam(0.01), "mse", metrics=["mae", "mse"])
+    logs = other.fit(X, Y, batch_size=8, epochs=2, shuffle=False, verbose=0).history
+    assert step.results() == {"mae": logs["mae"][1], "squares": logs["mse"][1]}
+    assert [metric.name for metric in step.metrics] == ["mae", "squares"]
+    step.reset_metrics()
+    assert step.results() == {"mae": 0.0, "squares": 0.0}
+    assert_equal(model.get_weights(), other.get_weights())
+
+
+def test_a_step_without_metrics():
+    _, step = make()
+    assert step.metrics == []
+    assert step.results() == {}
+    step.reset_metrics()
+
+
+def test_reprs():
+    _, step = make(
+        metrics=["accuracy"], clipnorm=1.0, accumulate=2,
+        optimizer=keras.optimizers.SGD(0.5, momentum=0.9),
+    )  # fmt: skip
+    assert repr(step) == (
+        "TrainingStep(model='net', loss=['mse'], metrics=['accuracy'], clipnorm=1.0, accumulate=2, "
+        "optimizer=<SGD(learning_rate=0.5, momentum=0.9), 0 updates>)"
+    )
+    for x, y in batches():
+        step(x, y)
+    assert repr(step.optimizer) == "<SGD(learning_rate=0.5, momentum=0.9), 2 updates>"
+    schedule = keras.optimizers.schedules.CosineDecay(0.1, 10)
+    assert repr(keras.optimizers.Adam(schedule)) == "<Adam(learning_rate=CosineDecay), 0 updates>"
+    scaled = keras.optimizers.LossScaleOptimizer("sgd")
+    assert repr(scaled) == "<LossScaleOptimizer(<SGD(learning_rate=0.01), 0 updates>), 0 updates>"
+
+
+def test_an_unknown_argument_has_a_suggestion():
+    model, _ = make()
+    with pytest.raises(TypeError, match=r"training_step\(\) has no argument 'metric'.*'metrics'"):
+        model.training_step(loss="mse", optimizer="sgd", metric=["mae"])
