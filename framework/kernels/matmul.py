@@ -2,8 +2,8 @@
 
 OpenBLAS uses threads for products of more than `ALONE` multiplications. That gains nothing up to
 `PAYS` (64 × 128 × 128 takes 16 µs instead of 13), and if another process holds a core, OpenBLAS's
-threads wait 8 to 40 ms for each other, which a factor of 2 at best cannot outweigh. So OpenBLAS gets
-one thread up to `SHARED`. Larger products are divided among the package's own threads, with
+threads wait 8 to 400 ms for each other, which a factor of 2 at best cannot outweigh. So OpenBLAS
+has one thread up to `SHARED`. Larger products are divided among the package's own threads, with
 OpenBLAS on one thread in each: OpenBLAS's threads spin for some 20 ms after a product, and take
 half of the CPU from other threads. With Numba, OpenBLAS's threads are not used at all: one product
 of 128 × 3136 × 16 in them would slow a network down by a third.

@@ -292,7 +292,7 @@ def test_a_gan_of_two_steps():
 
 def test_results_are_those_of_fit():
     model, step = make(metrics=["mae", keras.metrics.MeanSquaredError(name="squares")])
-    for epoch in range(2):
+    for _ in range(2):
         step.reset_metrics()
         for x, y in batches():
             step(x, y)
@@ -315,11 +315,11 @@ def test_a_step_without_metrics():
 
 def test_reprs():
     _, step = make(
-        metrics=["accuracy"], clipnorm=1.0, accumulate=2,
+        metrics=["mae"], clipnorm=1.0, accumulate=2,
         optimizer=keras.optimizers.SGD(0.5, momentum=0.9),
     )  # fmt: skip
     assert repr(step) == (
-        "TrainingStep(model='net', loss=['mse'], metrics=['accuracy'], clipnorm=1.0, accumulate=2, "
+        "TrainingStep(model='net', loss=['mse'], metrics=['mae'], clipnorm=1.0, accumulate=2, "
         "optimizer=<SGD(learning_rate=0.5, momentum=0.9), 0 updates>)"
     )
     for x, y in batches():
