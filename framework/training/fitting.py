@@ -25,6 +25,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.program_settings import max_epochs, max_steps_per_epoch
 from framework.core.stateless import StatelessScope, values_after
 from framework.data.batches import as_batch, as_batches, as_whole
+from framework.data.table_inputs import all_in_arrays, in_arrays
 from framework.metrics.base import as_floats, on_tensors
 from framework.training.batch_plans import Plans, as_tensors, pack, unpack
 from framework.training.class_weights import check_class_weight, sample_weights_of
@@ -38,7 +39,6 @@ from framework.training.epochs import (
 )
 from framework.training.feed import Feed
 from framework.training.mistakes.course import Course
-from framework.training.table_inputs import all_in_arrays, in_arrays
 from framework.training.training_step import (
     check_returned,
     compiled_step,
