@@ -18,6 +18,7 @@ from framework.core.operand import Operand
 from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
+from framework.core.tensor_spec import TensorSpec
 from framework.core.variable import CoreVariable
 from framework.layers import input_spec
 from framework.layers.building import finish_build, naming
@@ -99,6 +100,8 @@ def _build(layer, args, kwargs):
             f"{type(layer).__name__}.call() of layer {layer.name!r}: the argument {missing[0]!r} "
             f"is missing; it takes {', '.join(signature.names)}."
         )
+    if thread.call is None:
+        layer._framework.built_for = _specs_of(args, kwargs)
     shapes = shapes_for(signature.build_names or ["input_shape"], signature, args, kwargs, layer)
     if signature.build_names is not None:
         layer.build(*shapes)
@@ -106,6 +109,15 @@ def _build(layer, args, kwargs):
         with naming(layer) as path:
             layer._framework.path = path
     return shapes
+
+
+def _specs_of(args, kwargs):
+    """Return the positional arguments as TensorSpecs of any batch; None if others were passed."""
+    if kwargs or not all(isinstance(a, (Tensor, KerasTensor)) for a in nest.flatten(args)):
+        return None
+    return nest.map_structure(
+        lambda a: TensorSpec((None, *a.shape[1:]) if a.shape else (), a.dtype), list(args)
+    )
 
 
 def _run(layer, args, kwargs, training, inputs, previous, symbolic):

@@ -33,6 +33,7 @@ class LayerRecord(Record):
         init_arguments: the arguments of a user-defined `__init__`.
         input_shape_arg: the older Keras argument `input_shape`.
         building, build_shapes: whether `build` is running, and its shapes by name.
+        built_for: the specs of the arguments of the outermost call that built the layer, or None.
         path: the names of the outer layers and of this layer.
         direct: the dtype of tensors that `call` takes without a cast, once known.
         entered: the number of the layer's last call that no other layer made.
@@ -46,7 +47,7 @@ class LayerRecord(Record):
     locked = initialized = building = False
     trainable = True
     dtype_policy = init_arguments = input_shape_arg = build_shapes = path = None
-    direct = first_call = variables_cache = makes_masks = remat = None
+    built_for = direct = first_call = variables_cache = makes_masks = remat = None
     entered = losses_entry = 0
 
     def __init__(self):

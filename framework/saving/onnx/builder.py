@@ -201,19 +201,20 @@ class Builder:
                 f"A size that was {', '.join(map(str, n.values))} in traces with different sizes "
                 "does not follow from the sizes of tensors. Give fixed sizes in input_signature."
             )
-        sizes, multiplier, divisor, offset = way
-        total = self.size(Size(sizes[0]))
-        for other in sizes[1:]:
+        total = self.size(Size(way.sizes[0]))
+        for other in way.sizes[1:]:
             total = self("Mul", total, self.size(Size(other)))
-        if multiplier != 1:
-            total = self("Mul", total, self.size(multiplier))
-        if divisor != 1:
-            total = self("Div", total, self.size(divisor))
-        return self("Add", total, self.size(offset)) if offset else total
+        steps = ("Add", way.before, 0), ("Div", way.divisor, 1), ("Mul", way.multiplier, 1)
+        for op_type, number, neutral in (*steps, ("Add", way.offset, 0)):
+            if number != neutral:
+                total = self(op_type, total, self.size(number))
+        return total if way.bound is None else self(way.bound[0], total, self.size(way.bound[1]))
 
-    def known_sizes(self):
-        """Return the values in each trace of the unknown sizes that tensors have."""
-        return list(self.dims_known)
+    def can_compute(self, n):
+        """Return whether a size is known or follows from the sizes of tensors."""
+        if type(n) is not Size or n.values in self.sizes_computed or n.values in self.dims_known:
+            return True
+        return derivation(n.values, self.dims_known) is not None
 
     def at(self, shape, trace):
         """Return a shape as it was in a trace."""

@@ -12,12 +12,13 @@ from framework.saving.onnx.traces import filled
 
 _BATCH = (2, 3, 5, 4)
 _TRIALS = (
-    ((7, 11, 13, 21), (9, 10, 17, 14), (8, 15, 16, 25)),
-    ((32, 48, 56, 90), (40, 96, 104, 52), (36, 44, 100, 76)),
-    ((224, 320, 352, 250), (256, 288, 448, 300), (240, 420, 264, 380)),
+    ((7, 12, 17, 26), (10, 9, 19, 23), (8, 19, 21, 15)),
+    ((32, 49, 57, 94), (40, 97, 75, 54), (36, 47, 101, 70)),
+    ((64, 160, 96, 128), (96, 64, 192, 160), (128, 96, 64, 224)),
 )
-"""Sizes in the traces, for the batch and for others: their differences are not proportional, so
-that a size in the graph follows from the right one."""
+"""Sizes in the traces, for the batch and for others. Their differences are not proportional, and
+they have different remainders, so that a size in the graph follows from the right one by the right
+division. The last ones fit networks that halve sizes several times."""
 
 
 class Spec:
@@ -60,7 +61,7 @@ def trial_sizes(symbols):
 
     Three traces are enough for an unknown batch: two determine a linear function, one confirms it.
     Sizes beside the batch get a fourth; they differ from each other, or are all equal in a second
-    trial.
+    trial: the file then gives them one name.
     """
     others = [name for name in symbols if name != "batch"]
     batch = {"batch": _BATCH if others else _BATCH[:3]} if "batch" in symbols else {}
@@ -109,9 +110,11 @@ def _arguments(function, given):
     inputs = _inputs_of(function)
     if inputs is not None:
         return [inputs]
-    shapes = getattr(getattr(function, "_framework", None), "build_shapes", None)
-    if isinstance(function, Layer) and shapes:
-        return [_of_shape(function, shape) for shape in shapes.values()]
+    record = getattr(function, "_framework", None)
+    if isinstance(function, Layer) and record.built_for is not None:
+        return record.built_for
+    if isinstance(function, Layer) and record.build_shapes:
+        return [_of_shape(function, shape) for shape in record.build_shapes.values()]
     raise ExportError(
         "export: the shapes of the inputs are not known. Call the model on data first, or pass "
         "input_signature=[tf.TensorSpec((None, ...), dtype)], one spec for each argument."

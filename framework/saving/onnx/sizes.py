@@ -1,6 +1,7 @@
 """Sizes that differ between the traces of a call, and how a graph computes them when it runs."""
 
 import operator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,6 +38,11 @@ def at(size, trace):
     return size.values[trace] if type(size) is Size else size
 
 
+def at_all(size):
+    """Return the values of an int or a Size in all traces."""
+    return size.values if type(size) is Size else (size,)
+
+
 def known(shape):
     """Return whether all sizes are ints."""
     return all(type(n) is not Size for n in shape)
@@ -67,43 +73,74 @@ def _add_operators():
 _add_operators()
 
 
+class Derivation(NamedTuple):
+    """A size as ((product of sizes + before) // divisor) * multiplier + offset.
+
+    `bound` is ("Min", n) or ("Max", n) if it is the minimum or maximum of that and n, else None.
+    """
+
+    sizes: tuple
+    before: int = 0
+    divisor: int = 1
+    multiplier: int = 1
+    offset: int = 0
+    bound: tuple | None = None
+
+
 def derivation(values, known_values):
-    """Return how to compute a size from others that the graph has, or None.
+    """Return a Derivation of a size from others that the graph has, or None.
 
     Args:
         values: the size in each trace.
         known_values: the sizes that the graph has: tuples of their values.
-
-    Returns:
-        (sizes, multiplier, divisor, offset): the size is the product of `sizes` (one or two of
-        `known_values`) times `multiplier`, divided by `divisor` (floor), plus `offset`.
     """
     found = list(known_values)[::-1]  # the latest sizes are the nearest
     pairs = [(a, b) for i, a in enumerate(found) for b in found[i:]] if len(found) < 64 else []
+    singles = [(a,) for a in found]
     wanted = np.array(values, np.int64)
-    ways = []
-    for sizes in [(a,) for a in found] + pairs:
-        scaled = _scaled(wanted, np.prod(np.array(sizes, np.int64), axis=0))
-        if scaled is not None and not scaled[2]:
-            return sizes, *scaled
-        if scaled is not None:
-            ways.append((sizes, *scaled))
-    return ways[0] if ways else None
+    ways = [w for sizes in singles + pairs for w in [_linear(sizes, wanted)] if w is not None]
+    if not ways:
+        ways = [w for sizes in singles for w in _bounded(sizes, wanted)]
+    if not ways and len(set(values)) > 2 and len(values) > 3:  # fewer do not determine the numbers
+        ways = [w for sizes in singles for w in _divided(sizes, wanted)]
+    return min(ways, key=lambda way: way.offset != 0, default=None)
 
 
-def _scaled(wanted, base):
-    """Return (multiplier, divisor, offset) so that wanted = base * m // d + o, or None."""
-    steps = base - base[0], wanted - wanted[0]
-    at = int(np.abs(steps[0]).argmax())
-    step_of_base, step = int(steps[0][at]), int(steps[1][at])
-    if not step_of_base or not step:
+def _linear(sizes, wanted):
+    base = np.prod(np.array(sizes, np.int64), axis=0)
+    multiplier = _ratio(wanted, base)
+    return None if multiplier is None else _checked(sizes, wanted, base, 0, 1, multiplier)
+
+
+def _bounded(sizes, wanted):
+    """Yield the minimum or maximum of a size and a number, if traces show both sides of it."""
+    base = np.array(sizes[0], np.int64)
+    for name, number in (("Min", wanted.max()), ("Max", wanted.min())):
+        bounded = np.minimum(base, number) if name == "Min" else np.maximum(base, number)
+        if (bounded == wanted).all() and (base < number).any() and (base > number).any():
+            yield Derivation(sizes, bound=(name, int(number)))
+
+
+def _divided(sizes, wanted):
+    base = np.prod(np.array(sizes, np.int64), axis=0)
+    for divisor in range(2, 33):
+        for before in range(divisor):
+            multiplier = _ratio(wanted, (base + before) // divisor)
+            if multiplier is not None:
+                way = _checked(sizes, wanted, base, before, divisor, multiplier)
+                if way is not None:
+                    yield way
+
+
+def _ratio(wanted, base):
+    """Return the integer by which `wanted` grows where `base` grows by one, or None."""
+    at = int(np.abs(base - base[0]).argmax())
+    step_of_base, step = int(base[at] - base[0]), int(wanted[at] - wanted[0])
+    return step // step_of_base if step_of_base and step and step % step_of_base == 0 else None
+
+
+def _checked(sizes, wanted, base, before, divisor, multiplier):
+    rest = wanted - (base + before) // divisor * multiplier
+    if not (rest == rest[0]).all():
         return None
-    if step % step_of_base == 0:
-        candidates = [(step // step_of_base, 1)]
-    else:
-        candidates = [(1, d) for d in range(2, 65)]
-    for multiplier, divisor in candidates:
-        rest = wanted - base * multiplier // divisor
-        if (rest == rest[0]).all():
-            return multiplier, divisor, int(rest[0])
-    return None
+    return Derivation(sizes, before, divisor, multiplier, int(rest[0]))

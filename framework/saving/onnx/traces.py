@@ -126,7 +126,7 @@ def _check(recording, call):
     """Raise ExportError if the traced call cannot be repeated as a graph of ops."""
     if recording.refusal is not None:
         raise ExportError(f"{recording.refusal}. A graph needs an op on tensors there.")
-    if call.leaves is None:
+    if call.leaves is None or not call.leaves:
         raise ExportError(f"The call returns {type(call.result).__name__}, not a nest of tensors.")
     for node in recording.nodes:
         if type(node) is GuardNode and node.how != "shape":
@@ -181,6 +181,8 @@ class _Merge:
         first = nodes[0]
         if len({type(n) for n in nodes}) > 1:
             raise ExportError(_DIFFER.format(where(first)))
+        if len({len(n.all_outputs) for n in nodes}) > 1:
+            raise ExportError(_DIFFER.format(where(first)))
         outputs = [self._array(v) for v in zip(*(n.all_outputs for n in nodes))]
         if type(first) is DrawNode:
             attrs = {name: self._merged([getattr(n.draw, name) for n in nodes], first)
@@ -202,7 +204,7 @@ class _Merge:
         first = values[0]
         if len({type(v) for v in values}) > 1:
             raise ExportError(_DIFFER.format(where(node)))
-        if isinstance(first, (tuple, list)):
+        if type(first) in (tuple, list):
             if len({len(v) for v in values}) > 1:
                 raise ExportError(_DIFFER.format(where(node)))
             return type(first)([self._merged(v, node) for v in zip(*values)])

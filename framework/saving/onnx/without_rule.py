@@ -12,7 +12,7 @@ _GROUPS = {
     _DERIVATIVE: """
         attention_back batch_norm_back cell_put cell_take conv_bias_back conv_kernel
         cross_entropy_back ctc_back gelu_back gelu_slope gru_back layer_norm_back lstm_back
-        lstm_cell_back max_cell overlap_add put rms_norm_back simple_rnn_back
+        lstm_cell_back max_cell rms_norm_back simple_rnn_back
         sparse_cross_entropy_back stays window_spread""",
     _COMPLEX: "complex fft ifft irfft rfft",
     _VALUES: "distinct look_up_all look_up_rows partition_places stitch_places unique",

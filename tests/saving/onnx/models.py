@@ -444,6 +444,27 @@ def function_of_gathers_and_segments():
 
 
 @model
+def python_arithmetic_on_unknown_sizes():
+    @tf.function(input_signature=[tf.TensorSpec([None, None], name="x")])
+    def function(x):
+        rows, columns = x.shape
+        half = columns // 2
+        middle = tf.roll(x, half, axis=1)[:, : 2 * half]
+        mirrored = tf.pad(x, [[0, 0], [1, 2]], "REFLECT")
+        framed = tf.pad(x, [[1, 0], [0, 3]], constant_values=7.0)
+        twice = tf.repeat(x, 2, axis=0) / columns + 1 / np.sqrt(rows * columns)
+        first = (
+            x[:, : min(columns, 13)]
+            - tf.linalg.diag_part(tf.matmul(x, x, transpose_b=True))[:, None]
+        )
+        return middle, mirrored, framed, twice, first, tf.signal.frame(x, 3, 2)
+
+    sizes = {1: 7, 2: 16}
+    rng = np.random.default_rng(7)
+    return function, lambda n: [rng.normal(size=(n, sizes[n])).astype(np.float32)], None
+
+
+@model
 def mixed_precision():
     layers = [L.Conv2D(4, 3, dtype="mixed_float16"), L.Flatten(), L.Dense(3, dtype="float32")]
     return stack((5, 5, 2), *layers)

@@ -110,6 +110,25 @@ def test_masked_layers_loop_and_others_use_onnx_operators(tmp_path):
     assert kinds & {"GRU", "LSTM", "Scan"} == {"Scan"}
 
 
+def test_a_subclassed_model_is_exported_for_inputs_as_in_its_first_call(tmp_path):
+    class Network(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.words, self.last = L.Embedding(9, 4), L.Dense(2)
+
+        def call(self, ids, more):
+            return self.last(keras.ops.mean(self.words(ids), 1)) + more
+
+    made = Network()
+    made(np.ones((1, 3), np.int64), np.zeros((1, 2), np.float32))
+    made.export(tmp_path / "m.onnx")
+    found = [(i.name, i.type, i.shape) for i in session(tmp_path / "m.onnx").get_inputs()]
+    assert found == [
+        ("ids", "tensor(int64)", ["batch", 3]),
+        ("more", "tensor(float)", ["batch", 2]),
+    ]
+
+
 def test_verbose_prints_what_was_written(tmp_path, capsys):
     made = keras.Sequential([keras.Input((2,)), L.Dense(3, name="d")])
     made.export(tmp_path / "m.onnx", verbose=True)

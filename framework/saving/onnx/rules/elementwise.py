@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from framework.saving.onnx.rules import RULES, rule
-from framework.saving.onnx.rules.operands import number, promoted, wide
+from framework.saving.onnx.rules.operands import as_reference, number, promoted, wide
 
 _BOOL = np.dtype(bool)
 
@@ -119,7 +119,7 @@ def select(b, condition, x, y):
 
 def _numbers(b, *values):
     dtype = b.call.outputs[0].dtype
-    return [b.constant(v, dtype) for v in values]
+    return [as_reference(b, v, dtype) for v in values]
 
 
 @rule("masked")
@@ -223,9 +223,10 @@ def _is_zero(b, x):
 @rule("floor_divide", "whole_divide")
 @wide
 def floor_divide(b, x, y):
-    if x.dtype.kind == "f":
-        return b("Floor", b("Div", x, y))
-    return b("Div", b("Sub", x, b("Mod", x, y)), y)  # exact: Div alone rounds towards zero
+    if x.dtype.kind != "f":
+        return b("Div", b("Sub", x, b("Mod", x, y)), y)  # exact: Div alone rounds towards zero
+    exact = b("Round", b("Div", b("Sub", x, floor_mod(b, x, y)), y))  # 1.0 // 0.1 is 9
+    return b("Where", _is_zero(b, y), b("Floor", b("Div", x, y)), exact, dtype=x.dtype)
 
 
 @rule("whole_mod")
@@ -264,18 +265,21 @@ def power(b, x, y):
 @rule("left_shift")
 def left_shift(b, x, y):
     x, y = promoted(b, x, y)
-    return b.cast(b("Mul", x, _power_of_two(b, y)), x.dtype)
+    return b.cast(b("Mul", b.cast(x, np.int64), _power_of_two(b, y)), x.dtype)
 
 
 @rule("right_shift")
 def right_shift(b, x, y):
     x, y = promoted(b, x, y)
-    return floor_divide(b, x, _power_of_two(b, y))
+    if x.dtype == np.uint64:
+        return b("BitShift", x, y, direction="RIGHT")
+    return b.cast(floor_divide(b, b.cast(x, np.int64), _power_of_two(b, y)), x.dtype)
 
 
 def _power_of_two(b, y):
-    power = b("Pow", b.constant(2.0, np.float64), b.cast(y, np.float64))
-    return b.cast(power, y.dtype)
+    """Return 2 ** y in int64; beyond 62, no bits of numbers below 2 ** 62 are left."""
+    most = b("Min", b.cast(y, np.int64), b.constant(np.int64(62)))
+    return b("Pow", b.constant(np.int64(2)), most)
 
 
 @rule("moving_average")

@@ -4,7 +4,8 @@ import numpy as np
 
 from framework.saving.onnx.rules import rule
 from framework.saving.onnx.rules.operands import promoted
-from framework.saving.onnx.sizes import Size, known
+from framework.saving.onnx.sizes import Size, at_all, known, product
+from framework.saving.onnx.traces import Varying
 
 _BOOL = np.dtype(bool)
 END = 2**63 - 1  # beyond the end of any axis
@@ -46,15 +47,22 @@ def flip(b, x, *, axis):
 
 @rule("roll")
 def roll(b, x, *, shift, axis):
-    for by, along in zip(np.atleast_1d(shift).tolist(), np.atleast_1d(axis).tolist()):
+    for by, along in zip(_several(shift), _several(axis), strict=True):
         n = x.shape[along]
-        if type(n) is Size and abs(by) > 1:
-            b.refuse("an axis of unknown size is rolled by more than one element")
-        cut = -by if type(n) is Size else -by % max(n, 1)
-        if cut:
+        if type(by) is Size or type(n) is Size:
+            if type(by) is not Size and abs(by) > 1:
+                b.refuse("an axis of unknown size is rolled by more than one element")
+            cut = -by if by in (0, 1, -1) else n - by if min(at_all(by)) > 0 else -by
+        else:
+            cut = -by % max(n, 1)
+        if cut != 0:
             tail, head = b.slice(x, [cut], [END], [along]), b.slice(x, [0], [cut], [along])
             x = b("Concat", tail, head, axis=along, shape=x.shape)
     return x
+
+
+def _several(value):
+    return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
 # ---- joining and splitting -----------------------------------------------------------------------
@@ -103,7 +111,7 @@ def _items(index, rank):
 @rule("getitem")
 def getitem(b, x, *, index):
     items = _items(index, x.rank)
-    arrays = [k for k, i in enumerate(items) if isinstance(i, (np.ndarray, list))]
+    arrays = _places_of_arrays(items)
     if arrays:
         return _advanced(b, x, items, arrays)
     starts, ends, axes, steps, dropped, added = [], [], [], [], [], []
@@ -129,6 +137,10 @@ def getitem(b, x, *, index):
     return b.unsqueeze(x, *added) if added else x
 
 
+def _places_of_arrays(items):
+    return [k for k, i in enumerate(items) if isinstance(i, (np.ndarray, list, Varying))]
+
+
 def _cut(item, n):
     """Return (start, end, step) of a slice for ONNX; None if it takes the whole axis."""
     step = 1 if item.step is None else item.step
@@ -149,9 +161,9 @@ def _advanced(b, x, items, arrays):
         isinstance(items[k], (int, np.integer)) for k in range(len(items))
     ):
         items, x = _without_ints(b, x, items)
-        arrays = [k for k, i in enumerate(items) if isinstance(i, (np.ndarray, list))]
-    index = [np.asarray(items[k]) for k in arrays]
-    if len(index) == 1 and index[0].dtype == bool:
+        arrays = _places_of_arrays(items)
+    index = [i if type(i) is Varying else np.asarray(i) for i in (items[k] for k in arrays)]
+    if len(index) == 1 and getattr(index[0], "dtype", None) == _BOOL:
         index = list(np.nonzero(index[0]))
         items[arrays[0] : arrays[0] + 1] = index
         arrays = list(range(arrays[0], arrays[0] + len(index)))
@@ -159,21 +171,39 @@ def _advanced(b, x, items, arrays):
     rest = [slice(None) if k in arrays else i for k, i in enumerate(items)]
     x = _part(b, x, rest)
     if len(index) == 1:
-        return b("Gather", x, b.constant(index[0], np.int64), axis=first)
+        return b("Gather", x, _index(b, index[0]), axis=first)
     if arrays != list(range(first, first + len(arrays))):
         b.refuse("arrays in an index are not adjacent")
+    places, lead = _tuples(b, x, index, first)
+    rank, count = x.rank, len(arrays)
+    order = [*arrays, *(i for i in range(rank) if i not in arrays)]
+    y = b("GatherND", b.transpose(x, order), places)  # the indexed axes come first
+    kept = [lead + i for i in range(rank - count)]
+    return b.transpose(y, [*kept[:first], *range(lead), *kept[first:]])
+
+
+def _index(b, index):
+    """Return an array of an index, or one that differs between traces, as a Reference."""
+    if type(index) is Varying:
+        return b.varying([np.asarray(a, np.int64) for a in index.arrays])
+    return b.constant(index, np.int64)
+
+
+def _tuples(b, x, index, first):
+    """Return (a Reference of index tuples, the number of axes that the arrays have)."""
+    sizes = x.shape[first : first + len(index)]
+    if any(type(i) is Varying for i in index):
+        parts = [_index(b, i) for i in index]
+        if len({p.shape for p in parts}) > 1:
+            b.refuse("arrays in an index have different shapes")
+        lead = len(parts[0].shape)
+        return b("Concat", *(b.unsqueeze(p, lead) for p in parts), axis=lead), lead
     places = np.stack(np.broadcast_arrays(*index), -1).astype(np.int64)
-    sizes = x.shape[first : first + len(arrays)]
     if not known(sizes) and (places < 0).any():
         b.refuse("negative positions index axes of unknown size")
     if known(sizes):
         places = np.where(places < 0, places + np.array(sizes), places)
-    rank, count = x.rank, len(arrays)
-    order = [*arrays, *(i for i in range(rank) if i not in arrays)]
-    y = b("GatherND", b.transpose(x, order), b.constant(places))
-    lead = places.ndim - 1  # the indexed axes come first; they belong at `first`
-    kept = [lead + i for i in range(rank - count)]
-    return b.transpose(y, [*kept[:first], *range(lead), *kept[first:]])
+    return b.constant(places), places.ndim - 1
 
 
 def _part(b, x, items):
@@ -194,6 +224,46 @@ def _without_ints(b, x, items):
     if any(i is None for i in items):
         b.refuse("an index has both arrays and new axes")
     return [np.array(i) if isinstance(i, (int, np.integer)) else i for i in items], x
+
+
+@rule("put")
+def put(b, g, *, shape, index):
+    """Return zeros with `g` added at an index: by padding, or by adding at flat positions."""
+    shape = b.call.outputs[0].shape
+    items = _items(index, len(shape))
+    if all(isinstance(i, (int, np.integer, slice)) for i in items):
+        padded = _put_slices(b, g, shape, items)
+        if padded is not None:
+            return padded
+    whole = [isinstance(i, slice) and i == slice(None) for i in items]
+    lead = whole.index(False) if False in whole else len(whole)
+    rest = shape[lead:]
+    if not known(rest) or any(type(i) is Varying for i in items):
+        b.refuse("positions in a tensor of unknown shape")
+    total, count = int(np.prod(rest)), product(shape[:lead])
+    places = np.arange(total).reshape(rest)[tuple(items[lead:])]
+    g = b.reshape(b.expand(g, (*shape[:lead], *places.shape)), (count, places.size))
+    places = b.expand(b.constant(places.reshape(1, -1)), (count, places.size))
+    start = b.fill(0, (count, total), g.dtype)
+    return b.reshape(b("ScatterElements", start, places, g, axis=1, reduction="add"), shape)
+
+
+def _put_slices(b, g, shape, items):
+    """Pad `g` for slices of step 1 and single positions from the start; None for others."""
+    befores, afters, dropped, axis = [], [], [], 0
+    for place, (item, n) in enumerate(zip(items, shape, strict=True)):
+        if isinstance(item, slice):
+            start, step, size = item.start or 0, item.step or 1, g.shape[axis]
+            axis += 1
+        else:
+            start, step, size = item, 1, 1
+            dropped.append(place)
+        after = n - start - size
+        if step != 1 or min(at_all(start)) < 0 or min(at_all(after)) < 0:
+            return None
+        befores, afters = [*befores, start], [*afters, after]
+    g = b.unsqueeze(g, *dropped) if dropped else g
+    return b("Pad", g, b.ints([*befores, *afters]), mode="constant")
 
 
 @rule("gather")
@@ -278,3 +348,17 @@ def frame(b, x, *, length, step, count=None):
     starts = b("Mul", b.arange(count), b.constant(np.int64(step)))
     places = b("Add", b.unsqueeze(starts, 1), b.constant(np.arange(length)[None]))
     return b("Gather", x, places, axis=x.rank - 1)
+
+
+@rule("overlap_add")
+def overlap_add(b, x, *, step, size=None):
+    """Add the elements of all frames at their positions along the last axis."""
+    count, length = x.shape[-2:]
+    total = b.call.outputs[0].shape[-1]
+    if not known((count, length, total)):
+        b.refuse("the number or the length of frames is unknown")
+    places = (np.arange(count)[:, None] * step + np.arange(length)).reshape(-1)
+    flat = b.reshape(x, (*x.shape[:-2], count * length))
+    places = b.expand(b.constant(places), flat.shape)
+    start = b.fill(0, (*x.shape[:-2], total), x.dtype)
+    return b("ScatterElements", start, places, flat, axis=x.rank - 2, reduction="add")

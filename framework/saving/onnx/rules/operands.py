@@ -3,19 +3,26 @@
 import numpy as np
 
 from framework.saving.onnx.builder import Reference
+from framework.saving.onnx.sizes import Size
 
 _WIDE = {"int8", "uint8", "int16", "uint16"}
 
 
 def promoted(b, *args):
     """Return References of one dtype: numbers take the dtype of the tensors, as in NumPy."""
-    dtypes = [a.dtype if type(a) is Reference else a for a in args]
-    numbers = [d for d in dtypes if not isinstance(d, np.dtype)]
-    tensors = [d for d in dtypes if isinstance(d, np.dtype)]
+    tensors = [a.dtype for a in args if type(a) is Reference]
+    numbers = [0 if type(a) is Size else a for a in args if type(a) is not Reference]
     dtype = tensors[0]
     if len(set(tensors)) > 1 or (numbers and dtype.kind in "biu"):
         dtype = np.result_type(*tensors, *numbers)
-    return [b.cast(a, dtype) if type(a) is Reference else b.constant(a, dtype) for a in args]
+    return [as_reference(b, a, dtype) for a in args]
+
+
+def as_reference(b, value, dtype):
+    """Return a Reference, a number or a Size as a Reference of a dtype."""
+    if type(value) is Size:
+        return b.cast(b.squeeze(b.size(value), 0), dtype)
+    return b.cast(value, dtype) if type(value) is Reference else b.constant(value, dtype)
 
 
 def wide(function):

@@ -41,7 +41,9 @@ def window_sum(b, x, *, size, strides, padding, dilations):
     """The sum is the mean times the window's size; `divide` turns both into one AveragePool."""
     window = window_attributes(x.shape[1:-1], size, strides, padding, dilations)
     if all(d == 1 for d in dilations):
-        del window["dilations"]  # the attribute is newer than the operator
+        del window["dilations"]
+    elif b.opset < 19:
+        b.refuse("average pooling with dilations needs opset_version=19")
     before = channels_first(b, x)
 
     def mean(with_padding):

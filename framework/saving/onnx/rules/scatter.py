@@ -4,7 +4,7 @@ import numpy as np
 
 from framework.saving.onnx.rules import rule
 from framework.saving.onnx.rules.operands import number
-from framework.saving.onnx.sizes import Size, known
+from framework.saving.onnx.sizes import Size, known, product
 
 _BOOL = np.dtype(bool)
 
@@ -92,17 +92,15 @@ def row_min(b, x, ids, updates):
 @rule("places")
 def places(b, indices, *, shape, what, ignore=False):
     """Return positions in a flattened shape; -1 for index tuples out of range if `ignore`."""
-    if not known(shape):
-        b.refuse("positions in a tensor of unknown shape")
     indices = b.cast(indices, np.int64)
     last = b.constant(np.array([-1]))
-    strides = [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
-    each = b("Mul", indices, b.constant(np.array(strides, np.int64)))
+    strides = [product(shape[i + 1 :]) for i in range(len(shape))]
+    each = b("Mul", indices, b.ints(strides))
     flat = b("ReduceSum", each, last, keepdims=0)
     if not ignore:
         return flat
     low = b("Less", indices, b.constant(np.int64(0)), dtype=_BOOL)
-    high = b("GreaterOrEqual", indices, b.constant(np.array(shape, np.int64)), dtype=_BOOL)
+    high = b("GreaterOrEqual", indices, b.ints(shape), dtype=_BOOL)
     wrong = b("ReduceMax", b.cast(b("Or", low, high), np.int32), last, keepdims=0)
     return b("Where", b.cast(wrong, _BOOL), b.constant(np.int64(-1)), flat, dtype=np.int64)
 
