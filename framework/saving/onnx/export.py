@@ -6,6 +6,8 @@ import secrets
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from framework.core.errors import ExportError, InvalidArgumentError
 from framework.saving.onnx import layout, proto, signature
 from framework.saving.onnx.builder import Builder
@@ -186,7 +188,7 @@ def _write_data(path, arrays):
     with replacing(path) as file:
         for offset, array in arrays:
             file.write(b"\0" * (offset - file.tell()))
-            file.write(proto.little_endian(array))
+            file.write(proto.little_endian(array).reshape(-1).view(np.uint8))  # no copy
 
 
 def _summary(path, inputs, written, opset):

@@ -9,7 +9,7 @@ from framework.saving.onnx.builder import Node
 
 _UNARY = (
     ("Relu", "Sigmoid", "Tanh", "Exp", "Neg", "Abs", "Sqrt", "Cast", "Erf", "Gelu", "Softplus",
-     "HardSigmoid", "Reciprocal", "Log", "Floor", "Ceil", "Sign", "Identity", "Not")
+     "HardSigmoid", "Reciprocal", "Clip", "Log", "Floor", "Ceil", "Sign", "Identity", "Not")
 )  # fmt: skip
 _BROADCAST = ("Add", "Sub", "Mul", "Div", "Min", "Max", "Pow", "Where")
 

@@ -93,7 +93,11 @@ class Messages:
         if self._data is not None and array.nbytes >= 1024:
             return self._outside(name, array)
         return onnx.helper.make_tensor(
-            name, element_type(onnx, array.dtype), array.shape, little_endian(array), raw=True
+            name,
+            element_type(onnx, array.dtype),
+            array.shape,
+            little_endian(array).tobytes(),
+            raw=True,
         )
 
     def _outside(self, name, array):
@@ -132,6 +136,6 @@ class Messages:
 
 
 def little_endian(array):
-    """Return the bytes of an array in C order, little-endian."""
+    """Return an array in C order whose elements are little-endian."""
     array = np.ascontiguousarray(array)
-    return (array.byteswap() if array.dtype.byteorder == ">" else array).tobytes()
+    return array.byteswap() if array.dtype.byteorder == ">" else array

@@ -17,8 +17,8 @@ _GROUPS = {
     _COMPLEX: "complex fft ifft irfft rfft",
     _VALUES: "distinct look_up_all look_up_rows partition_places stitch_places unique",
     _LINALG: """
-        cholesky eig eigh eigvals eigvalsh expm inverse lu matrix_rank pinv qr singular_values
-        slogdet solve sqrtm svd triangular_solve""",
+        banded_solve cholesky eig eigh eigvals eigvalsh expm inverse logm lu matrix_rank pinv qr
+        singular_values slogdet solve sqrtm svd triangular_solve tridiagonal_solve""",
     _SPECIAL: """
         bessel_i0 bessel_i0e bessel_i1 bessel_i1e beta_density betainc digamma erfcinv erfinv
         gamma_density igamma igammac lgamma ndtri nextafter polygamma polygamma_of zeta""",
@@ -26,7 +26,7 @@ _GROUPS = {
     _DECODING: "beam_search greedy_search",
     "a loss over all alignments is for training; export the model without it": "ctc_loss",
     "ONNX cannot read the bits of a number as another number": "bitcast",
-    "ONNX has no loop that ends by values; compute it before the model": "gcd lcm",
+    "ONNX has no loop that ends by values; compute it before the model": "gcd isotonic lcm",
 }
 
 WITHOUT_RULE = {name: why for why, names in _GROUPS.items() for name in names.split()}

@@ -82,9 +82,9 @@ def unchanged(b, x):
     return x
 
 
-@rule("within")
+@rule("within", "in_order")
 def within(b, indices, **_):
-    """Return the indices; the runtime checks their range where it uses them."""
+    """Return the indices; the runtime checks their range where it uses them, and no order."""
     return indices
 
 
@@ -138,6 +138,12 @@ def clip(b, x, low, high):
 @wide
 def relu(b, x):
     return b("Relu", x) if x.dtype.kind == "f" else b("Max", x, number(b, 0, x))
+
+
+@rule("relu6")
+@wide
+def relu6(b, x):
+    return b("Clip", x, number(b, 0, x), number(b, 6, x))
 
 
 # ---- tests of floats -----------------------------------------------------------------------------
