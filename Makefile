@@ -16,7 +16,7 @@ python := $(bin)/python
 endif
 install := $(python) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint format bench parity fuzz fuzz-tf
+.PHONY: help demo test lint format bench parity parity-tf fuzz fuzz-tf
 .NOTPARALLEL:
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo 'make bench    run all benchmarks, with a report      (ARGS="--quick": some minutes)'
 	@echo 'make fuzz     compare random programs in all modes   (MINUTES=60, ARGS="--seed 7")'
 	@echo 'make fuzz-tf  compare random programs with TensorFlow      (TF_PYTHON=... has one)'
+	@echo 'make parity-tf  compare every function with TensorFlow     (TF_PYTHON=... has one)'
 	@echo 'make parity   compare training runs with Keras on JAX      (ARGS="losses" chooses)'
 
 demo: $(VENV)/.core
@@ -56,20 +57,23 @@ bench: $(VENV)/.fast
 fuzz: $(VENV)/.dev
 	$(python) -m tests.fuzz --minutes $(MINUTES) $(ARGS)
 
-# TF_PYTHON=... names a Python in which TensorFlow and pytest are installed.
+# TF_PYTHON=... names a Python in which TensorFlow, pytest, SciPy and Pillow are installed.
 TF_VENV ?= .venv-tensorflow
-ifdef TF_PYTHON
-fuzz-tf:
-else
+ifndef TF_PYTHON
 TF_PYTHON := $(TF_VENV)/bin/python
-fuzz-tf: $(TF_VENV)/.ready
+fuzz-tf parity-tf: $(TF_VENV)/.ready
 endif
+
+fuzz-tf:
 	PYTHONPATH=. $(TF_PYTHON) -m tests.fuzz --tensorflow --minutes $(MINUTES) $(ARGS)
+
+parity-tf:
+	PYTHONPATH=. $(TF_PYTHON) -m parity.functions_tensorflow $(ARGS)
 
 $(TF_VENV)/.ready: pyproject.toml
 	@echo 'installing TensorFlow and framework into $(TF_VENV) (the first time takes minutes) ...'
 	@$(PYTHON) -m venv $(TF_VENV)
-	@$(TF_PYTHON) -m pip install --quiet --disable-pip-version-check tensorflow pytest --editable .
+	@$(TF_PYTHON) -m pip install --quiet --disable-pip-version-check tensorflow pytest scipy pillow --editable .
 	@touch $@
 
 # Real Keras has an environment of its own: in .venv the tests show that the package works without it.

@@ -139,6 +139,34 @@ def unfit(number, dtype):
     )
 
 
+def refused_booleans(what):
+    """Return the error of arithmetic on booleans."""
+    return DTypeError(
+        f"{what}: expected numbers, got bool. Cast first, as tf.cast(x, tf.int32), or use "
+        "tf.logical_and, tf.logical_or or tf.where."
+    )
+
+
+def misfit(name, what, shape, expected):
+    """Return the error for a value of another shape than its variable, in TensorFlow's words.
+
+    Args:
+        name: the variable's name.
+        what: "assign", "assign_add" or "assign_sub".
+        shape, expected: the shapes of the value and of the variable.
+    """
+    got = f"Variable {name!r}: {what} got a value of shape {shape}, expected {expected}"
+    if what == "assign":
+        return ShapeError(
+            f"{got}: Cannot assign value to variable '{name}': Shape mismatch. The variable shape "
+            f"{expected}, and the assigned value shape {shape} are incompatible."
+        )
+    return ShapeError(
+        f"{got}: Cannot update variable with shape {list(expected)} using a Tensor with shape "
+        f"{list(shape)}, shapes must be equal."
+    )
+
+
 def suggest(name, known):
     """Return `"; did you mean 'adam'?"` for the most similar known name, otherwise all names.
 

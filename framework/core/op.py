@@ -12,7 +12,14 @@ import numpy as np
 from numpy import ndarray, ufunc
 
 from framework.core import dtypes
-from framework.core.errors import FrameworkError, InvalidArgumentError, ShapeError, unfit
+from framework.core.errors import (
+    DTypeError,
+    FrameworkError,
+    InvalidArgumentError,
+    ShapeError,
+    refused_booleans,
+    unfit,
+)
 from framework.core.operand import Operand, WeakNumber
 from framework.core.recorders import thread
 from framework.core.shape_checks import checked
@@ -138,7 +145,7 @@ class Op:
                 return self._unusual(args, attrs)
         try:
             value = self.forward(*arrays, **attrs)
-        except (ValueError, OverflowError) as error:
+        except (ValueError, OverflowError, TypeError) as error:
             raise self.misfit(error, arrays) from None
         if not boxed:
             return value if not self.saves else value[0]
@@ -154,10 +161,17 @@ class Op:
         """
         if isinstance(error, OverflowError):
             return _overflow(self.name, arrays) or error
+        if isinstance(error, TypeError):
+            return _bad_dtype(self.name, arrays) or error
+        if "negative integer powers" in str(error):
+            return InvalidArgumentError(f"{self.name}: {error} Cast the integers to floats.")
         if isinstance(error, FrameworkError) or not any(w in str(error) for w in _MISFITS):
             return error
         shapes = ", ".join(str(np.shape(a)) for a in arrays)
-        return ShapeError(f"{self.name}: the shapes {shapes} do not fit together.")
+        versus = " vs. ".join(str(list(np.shape(a))) for a in arrays)
+        return ShapeError(
+            f"{self.name}: the shapes {shapes} do not fit together: Incompatible shapes: {versus}."
+        )
 
     def wrap(self, value, args, attrs):
         """Return the output as a tensor and notify the recorders."""
@@ -271,6 +285,14 @@ def _op_at(module, attribute):
     return getattr(import_module(module), attribute)
 
 
+def _bad_dtype(name, arrays):
+    """Return the error for arrays of strings or booleans, otherwise None."""
+    kinds = {np.asarray(a).dtype.kind for a in arrays}
+    if kinds & set("OSU"):
+        return DTypeError(f"{name}: expected numbers, got strings.")
+    return refused_booleans(name) if kinds == {"b"} else None
+
+
 def _overflow(name, arrays):
     """Return an error if a Python int does not fit the dtype of the arrays, otherwise None."""
     found = {a.dtype for a in arrays if type(a) is ndarray}
@@ -308,7 +330,7 @@ class Binary(Op):
             x, y = a.array, b.array if type(b) is Tensor else b
             try:
                 value = self.forward(x, y)
-            except (ValueError, OverflowError) as error:
+            except (ValueError, OverflowError, TypeError) as error:
                 raise self.misfit(error, (x, y)) from None
             return self.wrap(value, (a, b), NO_ATTRS)
         return Op.__call__(self, a, b)

@@ -53,7 +53,10 @@ class Tensor(Operators):
 
     @property
     def name(self):
-        raise AttributeError("Tensor.name is undefined: only variables and layers have names.")
+        raise AttributeError(
+            "Tensor.name is undefined when eager execution is enabled: only variables and layers "
+            "have names."
+        )
 
     def get_shape(self):
         return self.shape
@@ -64,7 +67,8 @@ class Tensor(Operators):
 
     def __hash__(self) -> int:
         raise TypeError(
-            "A Tensor is unhashable, as `==` compares its elements. Use tensor.ref() as the key."
+            "Tensor is unhashable, as `==` compares its elements. Instead, use tensor.ref() as the "
+            "key."
         )
 
     def ref(self):
@@ -103,6 +107,17 @@ class Tensor(Operators):
         view.flags.writeable = False
         return view
 
+    def __bytes__(self):
+        """Return the elements as bytes, in row-major order."""
+        return self.__buffer__(0).tobytes()
+
+    def __buffer__(self, flags):
+        """Return a read-only memoryview of the elements; Python calls it from 3.12 on."""
+        if self.array.dtype.kind == "O":
+            raise TypeError("A tensor of strings has no buffer: use t.numpy().")
+        view = self.__array__()
+        return memoryview(view.view("V2") if view.dtype.kind == "V" else view).toreadonly()
+
     def __bool__(self):
         array = self._read("bool")
         if array.size != 1:
@@ -124,13 +139,18 @@ class Tensor(Operators):
     def __index__(self):
         if self.array.dtype.kind not in "iu":
             raise TypeError(f"A tensor of dtype {self.dtype} cannot be used as an index.")
-        return int(self._read_one("index"))
+        if self.array.ndim:
+            raise TypeError(
+                "only integer scalar arrays can be converted to a scalar index, got shape "
+                f"{self.array.shape}."
+            )
+        return int(self._read("index"))
 
     def _read_one(self, how):
         if self.array.size != 1 or self.array.ndim:
             raise TypeError(
-                f"Only a 0-d tensor converts to a Python number, got shape {self.array.shape}. "
-                "Index it, or reduce it first."
+                "only 0-dimensional arrays can be converted to Python scalars, got shape "
+                f"{self.array.shape}. Index the tensor, or reduce it first."
             )
         return self._read(how)
 
@@ -154,12 +174,12 @@ class Tensor(Operators):
 
     def __len__(self):
         if not self.array.ndim:
-            raise TypeError("A 0-d tensor has no len().")
+            raise TypeError("Scalar tensor has no `len()`: it has no axes.")
         return self.array.shape[0]
 
     def __iter__(self):
         if not self.array.ndim:
-            raise TypeError("Cannot iterate over a 0-d tensor.")
+            raise TypeError("Cannot iterate over a scalar tensor.")
         return (self[i] for i in range(self.array.shape[0]))
 
     def __contains__(self, value):
@@ -169,8 +189,8 @@ class Tensor(Operators):
 
     def __setitem__(self, index, value):
         raise TypeError(
-            "Tensors are immutable: t[index] = value is not possible. Make a new one with "
-            "tf.tensor_scatter_nd_update or tf.where, or use a tf.Variable."
+            "Tensor object does not support item assignment: tensors are immutable. Make a new one "
+            "with tf.tensor_scatter_nd_update or tf.where, or use a tf.Variable."
         )
 
     def __copy__(self):

@@ -17,7 +17,7 @@ from framework.core.cast import cast
 from framework.core.change_counters import changes
 from framework.core.conversion import array_of, initial_array
 from framework.core.dtype_policy import mixed
-from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError, misfit
 from framework.core.operand import Operand
 from framework.core.operator_types import Operators
 from framework.core.recorders import replaying, serials, thread
@@ -85,7 +85,7 @@ class CoreVariable(Operators):
         return "/device:CPU:0"
 
     def __hash__(self) -> int:
-        raise TypeError("A Variable is unhashable; use variable.ref() as the key.")
+        raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key.")
 
     def ref(self):
         """Return a hashable handle that is equal only to handles of this variable."""
@@ -163,10 +163,7 @@ class CoreVariable(Operators):
         array = value.array
         spreads = what != "assign" and not array.ndim
         if array.shape != self._array.shape and not (spreads or self._takes(array.shape, what)):
-            raise ShapeError(
-                f"Variable {self.name!r}: {what} got a value of shape {array.shape}, expected "
-                f"{self._array.shape}."
-            )
+            raise misfit(self.name, what, array.shape, self.shape)
         if array.dtype == self._array.dtype:
             return value
         if self._casts:
@@ -284,7 +281,9 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
         synchronization: Any = None, aggregation: Any = None, shape: ShapeLike = None,
     ):  # fmt: skip
         if initial_value is None:
-            raise InvalidArgumentError("Variable: initial_value must be given.")
+            raise InvalidArgumentError("The `initial_value` arg to `tf.Variable` must be specified")
+        if constraint is not None and not callable(constraint):
+            raise InvalidArgumentError(f"`constraint` must be None or a callable: {constraint!r}.")
         if callable(initial_value) and not hasattr(initial_value, "dtype"):
             initial_value = initial_value()
         array = array_of(initial_value, dtype)

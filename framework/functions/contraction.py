@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from framework.core import dtypes
 from framework.core.argument_types import Axis, DTypeLike, TensorLike
 from framework.core.axes import all_axes, one_axis
 from framework.core.cast import cast
 from framework.core.conversion import tensor
-from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.promotion import floating, strict, strict_all
 from framework.core.tensor import Tensor
@@ -35,15 +36,20 @@ def matmul(
         transpose_a, transpose_b: transpose the last two axes first.
         adjoint_a, adjoint_b: transpose and conjugate first.
         a_is_sparse, b_is_sparse, grad_a, grad_b: ignored.
-        output_type: not supported yet; None.
+        output_type: tf.int32 for operands of 8 bits, whose products are then exact; else None.
 
     >>> import framework as tf
     >>> tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]).numpy()
     array([[11.]], dtype=float32)
     """
     if output_type is not None:
-        raise InvalidArgumentError("matmul: output_type is not supported; cast the result.")
+        a, b = _in_int32(a, b, output_type)
     a, b = strict(tensor(a), b)
+    if a.dtype.np.kind in "bi" and a.dtype.size < 4:
+        raise DTypeError(
+            f"matmul: expected floats, complex numbers or integers of 32 bits or more, got "
+            f"{a.dtype}, whose products overflow. Give output_type=tf.int32 for 8 bits, or cast."
+        )
     if a.ndim < 2 or b.ndim < 2:
         ops.refuse_vectors(a.shape, b.shape)
     if adjoint_a or adjoint_b:
@@ -53,10 +59,25 @@ def matmul(
     inner_a, inner_b = a.shape[-2 if turn_a else -1], b.shape[-1 if turn_b else -2]
     if inner_a != inner_b and None not in (inner_a, inner_b):
         raise ShapeError(
-            f"matmul: the inner sizes {inner_a} and {inner_b} differ (shapes {a.shape} and "
-            f"{b.shape}, transpose_a={turn_a}, transpose_b={turn_b})."
+            f"matmul: Matrix size-incompatible: In[0]: {list(a.shape)}, In[1]: {list(b.shape)}: "
+            f"the inner sizes {inner_a} and {inner_b} differ (transpose_a={turn_a}, "
+            f"transpose_b={turn_b})."
         )
     return ops.matmul(a, b, transpose_a=turn_a, transpose_b=turn_b)
+
+
+def _in_int32(a, b, output_type):
+    """Return operands of 8 bits, signed or not, as int32."""
+    a, b, wanted = tensor(a), tensor(b), dtypes.as_dtype(output_type)
+    eight = (dtypes.int8, dtypes.uint8)
+    if wanted != dtypes.int32 or a.dtype not in eight or b.dtype not in eight:
+        if a.dtype == b.dtype == wanted:
+            return a, b
+        raise DTypeError(
+            "matmul: `output_type` must be tf.int32 for operands of int8 or uint8, got "
+            f"{wanted} for {a.dtype} and {b.dtype}. Cast the result."
+        )
+    return (cast(x, dtype=wanted.np) for x in (a, b))
 
 
 @operation

@@ -92,12 +92,20 @@ def is_tensor(x: TensorLike) -> bool:
 # ---- from a shape --------------------------------------------------------------------------------
 
 
+# functions whose sizes are those of a new tensor; elsewhere -1 may stand for one that follows
+_FROM_NOTHING = frozenset(("zeros", "ones", "fill"))
+
+
 def sizes(shape, what):
     """Convert `shape`, an int, sequence or tensor, to a tuple of ints."""
     if not isinstance(shape, (list, tuple)):  # a list may hold tensors: `index` reads them
         shape = (shape,) if np.ndim(shape) == 0 else np.asarray(shape)
     try:
-        return tuple(index(n) for n in shape)
+        found = tuple(index(n) for n in shape)
+        for n in found:
+            if n < 0 and what in _FROM_NOTHING:
+                raise InvalidArgumentError(f"{what}: Dimension {n} must be >= 0.")
+        return found
     except SymbolicValueError:
         raise  # a size from a KerasTensor is known only when the model runs
     except TypeError:
@@ -214,7 +222,7 @@ def range(
     if any(p.ndim for p in parts):
         raise ShapeError("range: `start`, `limit` and `delta` must be 0-d.")
     if parts[2] == 0:
-        raise InvalidArgumentError("range: `delta` must not be 0.")
+        raise InvalidArgumentError("range: Requires delta != 0, got 0.")
     if (parts[1] - parts[0]) * np.sign(parts[2]) < 0:
         raise InvalidArgumentError(
             f"range: start={parts[0]} with delta={parts[2]} never reaches limit={parts[1]}."
@@ -281,6 +289,8 @@ def one_hot(
     indices = tensor(indices)
     if not indices.dtype.is_integer:
         raise InvalidArgumentError(f"one_hot: `indices` must be integers, got {indices.dtype}.")
+    if type(depth) is int and depth < 0:
+        raise InvalidArgumentError(f"one_hot: depth must be non-negative, got: {depth}.")
     given = [v for v in (on_value, off_value) if v is not None]
     if dtype is None:
         dtype = tensor(given[0]).dtype if given else dtypes.float32

@@ -12,7 +12,7 @@ from framework.core.promotion import floating
 from framework.core.tensor import Tensor
 from framework.ops import ctc as ops
 from framework.ops import movement
-from framework.ops.casting import widened
+from framework.ops.casting import like, widened
 
 
 @operation
@@ -50,7 +50,8 @@ def ctc_loss(
         x = movement.transpose(x, perm=(1, 0, 2))
     blank = 0 if blank_index is None else int(blank_index)
     blank = blank + x.shape[-1] if blank < 0 else blank
-    return ops.of_logits(widened(x), labels, tensor(label_length), tensor(logit_length), blank)
+    loss = ops.of_logits(widened(x), labels, tensor(label_length), tensor(logit_length), blank)
+    return like(loss, x)
 
 
 @operation

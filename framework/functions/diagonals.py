@@ -80,8 +80,13 @@ def diag(
         raise ShapeError(f"diag: `diagonal` of shape {x.shape} does not fit k={k!r}.")
     rows, columns = _extent(x.shape[-1], low, high, int(num_rows), int(num_cols))
     made, on = _placed(x, rows, columns, (low, high), align, "diag")
-    value, made = strict(padding_value, made)
+    value, made = strict(_of(made, padding_value), made)
     return elementwise.select(on, made, value)
+
+
+def _of(x, value):
+    """Return a filling number as it suits the dtype of `x`: 0 is False among booleans."""
+    return bool(value) if x.dtype.is_bool and type(value) is int else value
 
 
 def _extent(length, low, high, rows, columns):
@@ -122,7 +127,7 @@ def diag_part(
     if low == high:
         return movement.getitem(x, index=(Ellipsis, row[0], column[0]))
     found = movement.getitem(x, index=(Ellipsis, row, column))
-    value, found = strict(padding_value, found)
+    value, found = strict(_of(found, padding_value), found)
     return elementwise.select(there, found, value)
 
 

@@ -16,7 +16,15 @@ from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.promotion import floating, strict, strict_all
 from framework.core.tensor import Tensor
-from framework.functions.wrappers import Wrappers, alike_floats, float_operands, floats
+from framework.functions.wrappers import (
+    Wrappers,
+    alike_floats,
+    alike_numbers,
+    float_operands,
+    floats,
+    number,
+    numbers,
+)
 from framework.ops import division, special
 from framework.ops import elementwise as ops
 from framework.ops.casting import saturate_cast as _saturate_cast
@@ -27,30 +35,37 @@ tf = Wrappers(__name__)
 
 # ---- arithmetic ----------------------------------------------------------------------------------
 
-add = tf.binary(ops.add, "{x} + {y}")
-subtract = tf.binary(ops.subtract, "{x} - {y}")
-multiply = tf.binary(ops.multiply, "{x} * {y}")
+add = tf.binary(ops.add, "{x} + {y}", alike_numbers)
+subtract = tf.binary(ops.subtract, "{x} - {y}", alike_numbers)
+multiply = tf.binary(ops.multiply, "{x} * {y}", alike_numbers)
 truediv = tf.binary(
     division.true_divide,
     "{x} / {y}; of integers a float64 (float32 for 8 and 16 bits), as in TensorFlow",
+    alike_numbers,
     name="truediv",
 )
-divide = tf.binary(division.true_divide, "{x} / {y}, as the operator does", name="divide")
-realdiv = tf.binary(ops.divide, "{x} / {y} for real numbers", name="realdiv")
+divide = tf.binary(division.true_divide, "{x} / {y}, as the operator does", alike_numbers, "divide")
+realdiv = tf.binary(ops.divide, "{x} / {y} for real numbers", alike_numbers, "realdiv")
 floordiv = tf.binary(
     division.floor_divide,
     "floor({x} / {y}); integer division by 0 raises InvalidArgumentError",
+    alike_numbers,
     name="floordiv",
 )
 floormod = tf.binary(
     division.floor_mod,
     "{x} - floordiv({x}, {y}) * {y}: the remainder with the sign of {y}",
+    alike_numbers,
     name="floormod",
 )
 mod = floormod
-pow = tf.binary(ops.power, "{x} to the power {y}", name="pow")
-maximum = tf.binary(ops.maximum, "the larger of {x} and {y}; at a tie {x} gets the gradient")
-minimum = tf.binary(ops.minimum, "the smaller of {x} and {y}; at a tie {x} gets the gradient")
+pow = tf.binary(ops.power, "{x} to the power {y}", alike_numbers, "pow")
+maximum = tf.binary(
+    ops.maximum, "the larger of {x} and {y}; at a tie {x} gets the gradient", alike_numbers
+)
+minimum = tf.binary(
+    ops.minimum, "the smaller of {x} and {y}; at a tie {x} gets the gradient", alike_numbers
+)
 multiply_no_nan = tf.binary(
     ops.multiply_no_nan, "{x} * {y}, or 0 where {y} is 0, even if {x} is inf or NaN"
 )
@@ -112,7 +127,7 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
         inputs = [inputs]
     if not inputs:
         raise InvalidArgumentError("add_n: `inputs` must hold at least one tensor, got none.")
-    total = ops.identity(tensor(inputs[0]))
+    total = ops.identity(number(inputs[0], "add_n"))
     for each in inputs[1:]:
         total, other = strict(total, each)
         if total.shape != other.shape:
@@ -146,10 +161,10 @@ def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -
 
 # ---- one operand: rounding and sign --------------------------------------------------------------
 
-abs = tf.unary(ops.absolute, "the absolute value; its slope at 0 is 0")
-negative = tf.unary(ops.negative, "-{x}")
-sign = tf.unary(ops.sign, "-1, 0 or 1: the sign of {x}")
-square = tf.unary(ops.square, "{x}²")
+abs = tf.unary(ops.absolute, "the absolute value; its slope at 0 is 0", numbers)
+negative = tf.unary(ops.negative, "-{x}", numbers)
+sign = tf.unary(ops.sign, "-1, 0 or 1: the sign of {x}", numbers)
+square = tf.unary(ops.square, "{x}²", numbers)
 reciprocal = tf.unary(ops.reciprocal, "1 / {x}", floats)
 rint = tf.unary(
     ops.round_, "{x} rounded to the nearest integer, halves to even", floats, name="rint"

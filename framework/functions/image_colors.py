@@ -11,7 +11,7 @@ from framework.core import dtypes
 from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.conversion import tensor
-from framework.core.errors import InvalidArgumentError, ShapeError
+from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.tensor import Tensor
 from framework.functions.image_layout import axes_of, converted, images_of, in_floats
@@ -177,7 +177,7 @@ def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | Non
 def _floats(images, what):
     x = _three(tensor(images), what)
     if not x.dtype.is_floating:
-        raise InvalidArgumentError(
+        raise DTypeError(
             f"{what}: expected floating images, got {x.dtype}. Use tf.image.convert_image_dtype."
         )
     return x

@@ -197,16 +197,17 @@ def ssim_multiscale(
     """
     a, b, max_val = _pair(img1, img2, max_val, "ssim_multiscale")
     means = []
-    for scale in range(len(power_factors)):
+    for scale in range(np.shape(power_factors)[0]):
         if scale:
             a, b = _halved(a), _halved(b)
         index, structure = _maps(
             a, b, max_val, filter_size, filter_sigma, k1, k2, "ssim_multiscale"
         )
-        last = scale == len(power_factors) - 1
+        last = scale == np.shape(power_factors)[0] - 1
         means.append(relu(_mean(index if last else structure, -3, -2)))
     axis = means[0].ndim
-    scales = power(stack(*means, axis=axis), np.asarray(power_factors, np.float32))
+    weights = cast(tensor(power_factors), dtype=np.dtype(np.float32))
+    scales = power(stack(*means, axis=axis), weights)
     return _mean(reduce_prod(scales, axis=(axis,), keepdims=False), -1)
 
 

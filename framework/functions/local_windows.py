@@ -12,6 +12,7 @@ from framework.core.promotion import floating, strict
 from framework.core.tensor import Tensor
 from framework.functions import windows
 from framework.functions.contraction import matmul
+from framework.functions.wrappers import number
 from framework.kernels.windows import amounts, cells, padded
 from framework.ops import elementwise, movement, reduction
 from framework.ops.patches import patches
@@ -83,7 +84,7 @@ def dilation2d(
     >>> y.numpy().ravel()
     array([4., 5., 7., 8.], dtype=float32)
     """
-    x, w = strict(tensor(input), tensor(filters))
+    x, w = strict(number(input, "dilation2d"), tensor(filters))
     return _dilated(x, w, strides, padding, data_format, dilations, "dilation2d")
 
 
@@ -96,7 +97,7 @@ def erosion2d(
 
     The arguments are `dilation2d`'s.
     """
-    x, w = strict(tensor(value), tensor(filters))
+    x, w = strict(number(value, "erosion2d"), tensor(filters))
     turned, minus = movement.flip(w, axis=(0, 1)), elementwise.negative(x)
     y = _dilated(minus, turned, strides, padding, data_format, dilations, "erosion2d")
     return elementwise.negative(y)

@@ -38,9 +38,23 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
         if is_symbolic(x, shape):
             return apply(_RESHAPE, (x, shape), {}, error)
         shape = sizes(shape, "reshape")  # a malformed shape raises an error of its own
-        raise ShapeError(
-            f"reshape: {math.prod(x.shape)} elements, of shape {x.shape}, do not fit shape={shape}."
-        ) from None
+        raise _no_reshape(x.shape, shape) from None
+
+
+def _no_reshape(shape, wanted):
+    """Return the error of a reshape, with TensorFlow's words for its cause."""
+    count, known = math.prod(shape), math.prod(n for n in wanted if n != -1)
+    given = f"Input to reshape is a tensor with {count} values, but the requested shape"
+    if wanted.count(-1) > 1:
+        first, second = [i for i, n in enumerate(wanted) if n == -1][:2]
+        why = f"Only one input size may be -1, not both {first} and {second}"
+    elif min(wanted, default=0) < -1:
+        why = f"Size {wanted.index(min(wanted))} must be non-negative, not {min(wanted)}"
+    elif -1 in wanted:
+        why = f"{given} requires a multiple of {known}"
+    else:
+        why = f"{given} has {known}"
+    return ShapeError(f"reshape: the shape {shape} does not fit shape={wanted}: {why}.")
 
 
 _RESHAPE = FunctionOperation(reshape)
@@ -89,7 +103,8 @@ def squeeze(input: TensorLike, axis: Axis = None, name: str | None = None) -> Te
         gone = all_axes(axis, x.ndim, "squeeze")
         if wrong := [i for i in gone if x.shape[i] not in (1, None)]:
             raise ShapeError(
-                f"squeeze: axis {wrong[0]} of shape {x.shape} has size {x.shape[wrong[0]]}, not 1."
+                f"squeeze: Can not squeeze dim[{wrong[0]}], expected a dimension of 1, got "
+                f"{x.shape[wrong[0]]} in shape {x.shape}."
             )
     return ops.reshape(x, shape=tuple(n for i, n in enumerate(x.shape) if i not in gone))
 
@@ -103,7 +118,10 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
         if is_symbolic(x, shape):
             return apply(_BROADCAST_TO, (x, shape), {}, error)
         shape = sizes(shape, "broadcast_to")  # a malformed shape raises an error of its own
-        raise ShapeError(f"broadcast_to: shape {x.shape} does not broadcast to {shape}.") from None
+        raise ShapeError(
+            f"broadcast_to: Incompatible shapes: {list(x.shape)} vs. {list(shape)}: the first does "
+            "not broadcast to the second."
+        ) from None
 
 
 _BROADCAST_TO = FunctionOperation(broadcast_to)
@@ -180,19 +198,31 @@ def concat(values: TensorLike, axis: Axis, name: str | None = "concat") -> Tenso
         same = x.ndim == xs[0].ndim
         if not same or any(m != n for i, (m, n) in enumerate(zip(x.shape, xs[0].shape))
                            if i != axis and None not in (m, n)):  # fmt: skip
-            raise ShapeError(
-                f"concat: the shapes {', '.join(str(v.shape) for v in xs)} differ in more than "
-                f"axis {axis}."
-            )
+            raise _no_concat(xs, axis)
     return ops.concat(*xs, axis=axis)
+
+
+def _no_concat(xs, axis):
+    """Return the error of tensors that do not join, with TensorFlow's words for its cause."""
+    beside = [[n for i, n in enumerate(x.shape) if i != axis] for x in xs]
+    number = next(i for i, sizes in enumerate(beside) if sizes != beside[0])
+    pair = f"shape[0] = {list(xs[0].shape)} vs. shape[{number}] = {list(xs[number].shape)}"
+    if xs[number].ndim != xs[0].ndim:
+        return ShapeError(f"concat: Ranks of all input tensors should match: {pair}.")
+    sizes = zip(xs[0].shape, xs[number].shape)
+    wrong = next(i for i, (m, n) in enumerate(sizes) if m != n and i != axis)
+    return ShapeError(f"concat: Dimension {wrong} in both shapes must be equal: {pair}.")
 
 
 def stack(values: TensorLike, axis: Axis = 0, name: str | None = "stack") -> Tensor:
     """Join tensors of one shape along a new axis."""
     xs = _several(values, "stack")
     if any(tuple(x.shape) != tuple(xs[0].shape) for x in xs):
-        shapes = ", ".join(str(x.shape) for x in xs)
-        raise ShapeError(f"stack: all shapes must be equal, got {shapes}.")
+        other = next(i for i, x in enumerate(xs) if tuple(x.shape) != tuple(xs[0].shape))
+        raise ShapeError(
+            f"stack: Shapes of all inputs must match: values[0].shape = {list(xs[0].shape)} != "
+            f"values[{other}].shape = {list(xs[other].shape)}."
+        )
     return ops.stack(*xs, axis=one_axis(axis, xs[0].ndim + 1, "stack"))
 
 
@@ -212,7 +242,9 @@ def unstack(
     x = tensor(value)
     axis = one_axis(axis, x.ndim, "unstack")
     if num is not None and num != x.shape[axis]:
-        raise ShapeError(f"unstack: axis {axis} has size {x.shape[axis]}, not num={num}.")
+        raise ShapeError(
+            f"unstack: Input shape axis {axis} must equal num={num}, got shape {list(x.shape)}."
+        )
     return list(ops.unstack(x, axis=axis))
 
 
@@ -234,7 +266,10 @@ def split(
     if parts.ndim == 0:
         n = int(parts)
         if n <= 0 or length % n:
-            raise ShapeError(f"split: axis {axis} of size {length} does not split into {n} parts.")
+            raise ShapeError(
+                "split: Number of ways to split should evenly divide the split dimension, but got "
+                f"split_dim {axis} (size = {length}) and num_split {n}."
+            )
         parts = (length // n,) * n
     else:
         parts = [int(n) for n in parts]
@@ -242,8 +277,8 @@ def split(
             parts[parts.index(-1)] = length - sum(parts) - 1
         if sum(parts) != length or min(parts) < 0:
             raise ShapeError(
-                f"split: sizes {num_or_size_splits!r} do not add up to {length}, the size of axis "
-                f"{axis}."
+                "split: Determined shape must either match input shape along split_dim exactly, or "
+                f"be less with one -1: got {num_or_size_splits!r} for axis {axis} of size {length}."
             )
     return list(ops.split(x, sizes=tuple(parts), axis=axis))
 
@@ -383,9 +418,11 @@ def pad(
     x = _tensor(tensor)
     widths = np.asarray(paddings)
     if widths.shape != (x.ndim, 2) or (widths < 0).any():
+        rank = "The first dimension of paddings must be the rank of inputs"
+        why = "Paddings must be non-negative" if widths.shape == (x.ndim, 2) else rank
         raise InvalidArgumentError(
             f"pad: `paddings` must hold (before, after) for each of the {x.ndim} axes, got "
-            f"{paddings!r}."
+            f"{paddings!r}: {why}."
         )
     widths = tuple((int(a), int(b)) for a, b in widths)
     mode = mode.upper()
@@ -393,9 +430,10 @@ def pad(
         for size, width in zip(x.shape, widths, strict=True):
             most = 0 if width == (0, 0) else size - (mode == "REFLECT")
             if max(width) > max(most, 0):
+                limit = "less than" if mode == "REFLECT" else "no greater than"
                 raise InvalidArgumentError(
-                    f"pad: mode {mode!r} can add at most {most} elements to an axis of size "
-                    f"{size}, got {width}."
+                    f"pad: paddings must be {limit} the dimension size: mode {mode!r} can add at "
+                    f"most {most} elements to an axis of size {size}, got {width}."
                 )
         return _mirrored(x, widths, mode.lower())
     if mode != "CONSTANT":

@@ -15,6 +15,7 @@ from framework.core.operations import always, operation
 from framework.core.promotion import floating, strict, strict_all
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
+from framework.functions.wrappers import number
 from framework.ops import elementwise, movement, norm, reduction, rows
 from framework.ops.casting import like, widened
 from framework.ops.complex import is_complex, squared_size
@@ -88,7 +89,7 @@ def softsign(features: TensorLike, name: str | None = None) -> Tensor:
 
 def crelu(features: TensorLike, axis: Axis = -1, name: str | None = None) -> Tensor:
     """Return relu(x) and relu(-x), joined along `axis`."""
-    x = floating(features, "crelu")
+    x = number(features, "crelu")
     axis = one_axis(axis, x.ndim, "crelu")
     return elementwise.relu(movement.concat(x, elementwise.negative(x), axis=axis))
 
@@ -267,13 +268,13 @@ def batch_normalization(
     `scale` and `offset` may be None.
     """
     x = floating(x, "batch_normalization")
-    _, variance = strict(x, variance)
-    factor = elementwise.rsqrt(variance + variance_epsilon)
+    variance = variance if hasattr(variance, "dtype") else strict(x, variance)[1]
+    factor = elementwise.rsqrt(tensor(variance) + variance_epsilon)
     if scale is not None:
         factor = elementwise.multiply(*strict(factor, scale))
-    shift = elementwise.multiply(*strict(mean, factor))
-    normalized = elementwise.subtract(elementwise.multiply(x, factor), shift)
-    return normalized if offset is None else elementwise.add(*strict(normalized, offset))
+    shift = elementwise.negative(elementwise.multiply(*strict(factor, mean)))
+    shift = shift if offset is None else elementwise.add(*strict(shift, offset))
+    return elementwise.add(elementwise.multiply(x, like(factor, x)), like(shift, x))
 
 
 @operation
@@ -384,8 +385,8 @@ def top_k(
     x, k = tensor(input), int(k)
     if not x.ndim or not 0 <= k <= x.shape[-1]:
         raise InvalidArgumentError(
-            f"top_k: the last axis must have at least k={k} elements, and k must be 0 or more; got "
-            f"shape {x.shape}."
+            f"top_k: input must have at least k columns: expected a last axis of at least k={k} "
+            f"elements, k from 0; got shape {x.shape}."
         )
     values, order = movement.top_k(x, k=k)
     return TopKV2(values, cast(order, dtype=dtypes.as_dtype(index_type).np))

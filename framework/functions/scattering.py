@@ -14,6 +14,7 @@ from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise, movement, scatter, segment
 from framework.ops.counting import unravel_index as _unravel_index
+from framework.ops.slices import gather_rows
 
 _POLICIES = {"": False, "DEFAULT": False, "ERROR": False, "IGNORE": True}
 
@@ -32,9 +33,11 @@ def _places(indices, shape, what, policy=""):
     if not indices.dtype.is_integer:
         raise DTypeError(f"{what}: `indices` must be integers, got {indices.dtype}.")
     if indices.ndim < 1 or indices.shape[-1] > len(shape):
+        depth = indices.shape[-1] if indices.ndim else 0
         raise ShapeError(
-            f"{what}: index tuples in the last axis of `indices` of shape {indices.shape} do not "
-            f"fit a tensor of shape {tuple(shape)}."
+            f"{what}: index innermost dimension length must be <= params rank; saw: {depth} vs. "
+            f"{len(shape)}: index tuples in the last axis of `indices` of shape {indices.shape} do "
+            f"not fit a tensor of shape {tuple(shape)}."
         )
     front = tuple(shape[: indices.shape[-1]])
     return scatter.places(indices, shape=front, what=what, ignore=_ignores(policy, what))
@@ -67,6 +70,8 @@ def gather_nd(
     inner = tuple(x.shape[batch_dims:])
     places = _places(indices, inner, "gather_nd", bad_indices_policy)
     depth = indices.shape[-1]
+    if depth == 1 and not batch_dims and not _ignores(bad_indices_policy, "gather_nd"):
+        return gather_rows(x, places)  # the gradient is IndexedSlices, as in TensorFlow
     size = math.prod(inner[:depth])
     if batch_dims:
         starts = np.arange(math.prod(batch)) * size

@@ -10,6 +10,7 @@ from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.tensor import Tensor
+from framework.functions.wrappers import number
 from framework.ops import elementwise, movement
 from framework.ops import segment as ops
 
@@ -18,7 +19,7 @@ from framework.ops import segment as ops
 
 def _sorted(data, segment_ids, what):
     """Convert and check the operands; return data, ids and the number of segments."""
-    x, ids = tensor(data), _integers(segment_ids, what)
+    x, ids = number(data, what), _integers(segment_ids, what)
     if ids.ndim != 1 or x.ndim < 1 or len(ids) != x.shape[0]:
         raise ShapeError(
             f"{what}: `segment_ids` must be 1-d with one id for each row of `data`; got shape "
@@ -27,8 +28,8 @@ def _sorted(data, segment_ids, what):
     numbers = np.asarray(ids)
     if numbers.size and (numbers[0] < 0 or np.any(numbers[1:] < numbers[:-1])):
         raise InvalidArgumentError(
-            f"{what}: `segment_ids` must be non-negative and ascending. For other ids use "
-            f"unsorted_{what}."
+            f"{what}: `segment_ids` must be non-negative and ascending: segment ids are not "
+            f"increasing. For other ids use unsorted_{what}."
         )
     return x, ids, int(numbers[-1]) + 1 if numbers.size else 0
 
@@ -89,7 +90,7 @@ def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = N
 
 
 def _unsorted(data, segment_ids, num_segments, what):
-    x, ids, count = tensor(data), _integers(segment_ids, what), int(num_segments)
+    x, ids, count = number(data, what), _integers(segment_ids, what), int(num_segments)
     if x.shape[: ids.ndim] != ids.shape:
         raise ShapeError(
             f"{what}: the shape of `data`, {x.shape}, must begin with that of `segment_ids`, "

@@ -204,6 +204,9 @@ def as_string(
     if fill not in ("", " ", "+", "-", "0", "#"):
         raise InvalidArgumentError(f"as_string: unknown `fill` {fill!r}.")
     is_float = x.dtype.is_inexact
+    if x.dtype == dtypes.string:
+        justify = bytes.ljust if fill == "-" else bytes.rjust
+        return x if width < 2 else look_up_all(x, table=Each(justify, (int(width),)))
     if (precision >= 0 or scientific or shortest) and not is_float:
         raise InvalidArgumentError(
             f"as_string: `precision`, `scientific` and `shortest` are for floats, got {x.dtype}."

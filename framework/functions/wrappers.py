@@ -17,6 +17,7 @@ from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes
 from framework.core.composite import Composite
 from framework.core.conversion import tensor
+from framework.core.errors import refused_booleans
 from framework.core.op import NO_ATTRS, Unary
 from framework.core.promotion import floating, strict
 from framework.core.recorders import thread
@@ -48,9 +49,28 @@ def float_operands(x, y, name):
     return x, tensor(y, x.dtype) if type(y) in (int, float, complex) else floating(y, name)
 
 
+def number_operands(x, y, name):
+    """Convert operands by the strict rule to tensors of one dtype that is not bool, or raise."""
+    x, y = strict(x, y)
+    for value in (x, y):
+        if getattr(value, "dtype", None) == np.bool_:
+            raise refused_booleans(name)
+    return x, y
+
+
+def number(x, name):
+    """Convert to a tensor of a dtype that is not bool, or raise."""
+    x = tensor(x)
+    if x.dtype.is_bool:
+        raise refused_booleans(name)
+    return x
+
+
 anything = Rule(tensor)
+numbers = Rule(number, "iufcOSV", named=True)
 floats = Rule(floating, "fc", named=True)
 alike = Rule(strict)
+alike_numbers = Rule(number_operands, "iufcOSV", named=True)
 alike_floats = Rule(float_operands, "fc", named=True)
 
 

@@ -32,9 +32,11 @@ def _scatter_into(x, indices, updates, *, how, tuples):
 def _check(places, shape, what):
     for axis, (place, n) in enumerate(zip(places, shape)):
         if place.size and not (place.min() >= 0 and place.max() < n):
+            first = np.argwhere((place < 0) | (place >= n))[0]
+            at, value = ",".join(map(str, first)), place[tuple(first)]
             raise OutOfRangeError(
-                f"{what}: expected indices from 0 to {n - 1} along axis {axis}, got {place.min()} "
-                f"to {place.max()}."
+                f"{what}: expected indices from 0 to {n - 1} along axis {axis}: indices[{at}] = "
+                f"{value} is not in [0, {n})."
             )
 
 

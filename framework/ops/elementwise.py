@@ -221,7 +221,22 @@ tanh_back = binary(
 tanh = unary(
     "tanh", np.tanh, lambda g, y: _tanh_back(g, y) if type(g) is ndarray else tanh_back(g, y)
 )
-asinh = unary("asinh", np.arcsinh, lambda g, x: g * rsqrt(x * x + 1))
+
+
+_LARGE = {("f", 2): 200.0, ("f", 8): 1e150}  # numbers beside whose square 1 is nothing
+
+
+def _asinh_slope(x):
+    """Return 1 / sqrt(x² + 1): 1 / |x| where the square would overflow."""
+    dtype = np.dtype(getattr(x.dtype, "np", x.dtype))
+    if dtype.kind == "c":
+        return rsqrt(x * x + 1)
+    size = absolute(x)
+    far = greater(size, _LARGE.get((dtype.kind, dtype.itemsize), 1e18))
+    return select(far, reciprocal(size), rsqrt(square(select(far, 0.0, x)) + 1))
+
+
+asinh = unary("asinh", np.arcsinh, lambda g, x: g * _asinh_slope(x))
 # The rule takes two roots, since x * x may overflow. Below -1 value and slope are NaN.
 acosh = unary("acosh", no_warnings(np.arccosh), lambda g, x: g * (rsqrt(x - 1) * rsqrt(x + 1)))
 atanh = unary("atanh", no_warnings(np.arctanh), lambda g, x: g / ((1 - x) * (1 + x)))

@@ -159,7 +159,10 @@ def _checked(indices, *, what, size=None, negative=False):
             expected = "not be negative"
         else:
             expected = f"lie below {size}" if negative else f"lie from 0 to {size - 1}"
-        raise OutOfRangeError(f"{what} must {expected}, got {indices[seen >= top].flat[0]}.")
+        at = np.argwhere(seen >= top)[0]
+        place = f"indices[{','.join(map(str, at))}] = {indices[tuple(at)]}"
+        limits = f" is not in [0, {size})" if size is not None and not negative else ""
+        raise OutOfRangeError(f"{what} must {expected}, got {indices[tuple(at)]}: {place}{limits}.")
     return indices
 
 
@@ -214,7 +217,7 @@ put_along_axis = movement(
 
 def _pad(x, *, widths):
     shape = [before + n + after for n, (before, after) in zip(x.shape, widths, strict=True)]
-    result = np.zeros(shape, x.dtype)
+    result = np.full(shape, b"", object) if x.dtype.kind == "O" else np.zeros(shape, x.dtype)
     middle = tuple(slice(b, b + n) for n, (b, _) in zip(x.shape, widths, strict=True))
     result[middle] = x
     return result

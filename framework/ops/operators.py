@@ -1,13 +1,20 @@
 """Python's operators on tensors and variables, and NumPy's functions called on them."""
 
+import re
 from functools import partial
 from operator import index
 
 import numpy as np
 
 from framework.core import promotion
-from framework.core.errors import DTypeError, OutOfRangeError, ShapeError, SymbolicValueError
-from framework.core.op import NO_ATTRS
+from framework.core.errors import (
+    DTypeError,
+    OutOfRangeError,
+    ShapeError,
+    SymbolicValueError,
+    refused_booleans,
+)
+from framework.core.op import NO_ATTRS, Op
 from framework.core.operand import Operand
 from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor
@@ -33,6 +40,28 @@ KERAS = {"matmul": contraction.matmul_with_vectors}
 
 # The parameters have TensorFlow's names; `name` is ignored. `convert` is the rule that converts the
 # operands: `strict` (TensorFlow's) or `promote` (Keras's).
+
+
+_BOOL = np.dtype(bool)
+_LOGICAL = (e.bitwise_and, e.bitwise_or, e.bitwise_xor)
+
+
+def _are_booleans(*operands):
+    return any(getattr(v, "dtype", None) == _BOOL for v in operands)
+
+
+def _of_numbers(op):
+    """Return `op`, refusing booleans as TensorFlow does; logical ops are returned as they are."""
+    if op in _LOGICAL:
+        return op
+
+    def checked(x, y):  # of two tensors both have one dtype
+        one = x if type(x) is Tensor else y
+        if one.array.dtype is _BOOL if type(one) is Tensor else _are_booleans(x, y):
+            raise refused_booleans(op.name if isinstance(op, Op) else op.__name__)
+        return op(x, y)
+
+    return checked
 
 
 def _binary(op, convert):
@@ -63,24 +92,35 @@ def _unary(op):
     return operator
 
 
+def _unary_of_numbers(op):
+    def operator(x, name=None):
+        if type(x) is Tensor and x.array.dtype is _BOOL:
+            raise refused_booleans(op.name)
+        return op(x)
+
+    return operator
+
+
 def _strict_binary(op):
     """Return a strict operator with a fast path for two tensors of one dtype.
 
     The fast path repeats the code of `Op.wrap`, which saves a call in every operator.
     """
     strict, forward, new = promotion.strict, op.forward, object.__new__
+    general, refused = _of_numbers(op), None if op in _LOGICAL else _BOOL
 
     def operator(x, y):
         if type(y) is not Tensor or type(x) is not Tensor:
             x, y = strict(x, y)
             if type(y) is not Tensor or type(x) is not Tensor:
-                return op(x, y)
+                return general(x, y)
         a, b = x.array, y.array
-        if a.dtype is not b.dtype:
-            return op(*strict(x, y))
+        dtype = a.dtype
+        if dtype is not b.dtype or dtype is refused:
+            return general(*strict(x, y))
         try:
             value = forward(a, b)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise op.misfit(error, (a, b)) from None
         output = new(Tensor)
         output.array = value if type(value) is np.ndarray else np.asarray(value)
@@ -109,7 +149,7 @@ def _strict_division(op, general):
             return general(*strict(x, y))
         try:
             value = forward(a, b)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise op.misfit(error, (a, b)) from None
         output = new(Tensor)
         output.array = value if type(value) is np.ndarray else np.asarray(value)
@@ -162,7 +202,8 @@ def _arithmetic(name, op, convert):
     if convert is not promotion.strict:
         return _binary(general, convert), _reflected(general, convert)
     if general is op:
-        return _strict_binary(op), _reflected(op, convert)
+        return _strict_binary(op), _reflected(_of_numbers(op), convert)
+    general = _of_numbers(general)
     if name == "floordiv":  # for floats it is several ops, so it has no fast path
         return _binary(general, convert), _reflected(general, convert)
     return _strict_division(op, general), _reflected_division(op, general)
@@ -177,7 +218,8 @@ def add_operators(cls, convert):
     for name, op in COMPARISONS.items():
         setattr(cls, f"__{name}__", _comparison(op, convert))
     for name, op in UNARY.items():
-        setattr(cls, f"__{name}__", _unary(op))
+        numbers = convert is promotion.strict and name in ("neg", "abs")
+        setattr(cls, f"__{name}__", _unary_of_numbers(op) if numbers else _unary(op))
     cls.__round__ = _rounded
     cls.__getitem__ = ITEMS.get(cls, _item_of_variable)
     cls.__array_ufunc__ = _array_ufunc
@@ -197,9 +239,27 @@ def _getitem(tensor, slice_spec, var=None):
     except (SymbolicValueError, IndexError) as error:
         if any(map(_is_symbolic, items)):
             return _item_when_run(tensor, items)
-        raise OutOfRangeError(
-            f"Index {slice_spec!r} into a tensor of shape {tensor.shape}: {error}"
-        ) from None
+        raise _no_item(tensor, slice_spec, error) from None
+
+
+def _no_item(tensor, slice_spec, error):
+    """Return the error of an index, with TensorFlow's words for its cause."""
+    what, text = f"Index {slice_spec!r} into a tensor of shape {tensor.shape}", str(error)
+    if "only integers" in text:
+        return DTypeError(
+            f"{what}: Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and "
+            f"integer or boolean tensors are valid indices."
+        )
+    if "too many indices" in text:
+        rank = len(tensor.shape)
+        return OutOfRangeError(
+            f"{what}: {error}: Index out of range using input dim {rank}; input has only {rank} "
+            "dims."
+        )
+    found = re.search(r"index (-?\d+) is out of bounds for axis (\d+)", text)
+    if found:
+        text = f"{text}: slice index {found[1]} of dimension {found[2]} out of bounds"
+    return OutOfRangeError(f"{what}: {text}.")
 
 
 def _item_of_symbolic(tensor, slice_spec):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from framework.core.cast import cast
+from framework.core.errors import InvalidArgumentError
 from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op, no_derivative, reduction
 from framework.kernels import choose
@@ -119,12 +120,23 @@ def _without_axis(x, *, axis, dtype):
     return (*x.shape[:axis], *x.shape[axis + 1 :]), dtype
 
 
+def _position(find):
+    def forward(x, *, axis, dtype):
+        if not x.shape[axis] and x.size == 0 and np.prod(np.delete(x.shape, axis)):
+            raise InvalidArgumentError(
+                f"{find.__name__}: Reduction axis {axis} is empty in shape {list(x.shape)}."
+            )
+        return find(x, axis).astype(dtype)
+
+    return forward
+
+
 argmax = reduction(
-    "argmax", lambda x, *, axis, dtype: np.argmax(x, axis).astype(dtype), no_derivative,
+    "argmax", _position(np.argmax), no_derivative,
     infer=_without_axis,
 )  # fmt: skip
 argmin = reduction(
-    "argmin", lambda x, *, axis, dtype: np.argmin(x, axis).astype(dtype), no_derivative,
+    "argmin", _position(np.argmin), no_derivative,
     infer=_without_axis,
 )  # fmt: skip
 

@@ -24,7 +24,7 @@ def _places(indices, *, shape, what, ignore=False):
         index = indices[tuple(where)].tolist()
         raise OutOfRangeError(
             f"{what}: index {index[axis]} is out of range for axis {axis} of size {shape[axis]}: "
-            f"indices{where} is {index}."
+            f"indices{where} = {index} does not index into param shape {list(shape)}."
         )
     strides = [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
     flat = indices.astype(np.int64) @ np.asarray(strides, np.int64)

@@ -70,7 +70,7 @@ def test_ids_of_any_rank_become_one_row_of_them(make, look_up):
     [
         lambda x: tf.gather(x, [0, 0], axis=1),
         lambda x: tf.gather(x, [[0], [1], [1], [0]], batch_dims=1),
-        lambda x: tf.gather_nd(x, [[0], [0]]),
+        lambda x: tf.gather_nd(x, [[0, 1], [0, 1]]),
         lambda x: x[:2],
         lambda x: tf.repeat(x, 2, axis=0),
         lambda x: tf.sort(x),

@@ -68,9 +68,9 @@ def test_what_others_hold_is_not_changed():
     [
         (lambda v: v.scatter_add(3.0), TypeError, "scatter_add expected a tf.IndexedSlices"),
         (lambda v: v.scatter_add(slices([1.0], [5])), tf.errors.InvalidArgumentError,
-         "expected indices from 0 to 1 along axis 0, got 5 to 5"),
-        (lambda v: v.scatter_nd_add([[-1]], [1.0]), IndexError, "got -1 to -1"),
-        (lambda v: v.gather_nd([[2]]), IndexError, "got 2 to 2"),
+         "expected indices from 0 to 1 along axis 0: indices\\[0\\] = 5"),
+        (lambda v: v.scatter_nd_add([[-1]], [1.0]), IndexError, r"indices\[0\] = -1 is not"),
+        (lambda v: v.gather_nd([[2]]), IndexError, r"indices\[0\] = 2 is not"),
         (lambda v: v.scatter_add(slices([1], [0])), TypeError, "float32"),
         (lambda v: v.set_shape([3]), ValueError, "incompatible"),
         (lambda v: v.read_value().set_shape([2, 1]), ValueError, "incompatible"),

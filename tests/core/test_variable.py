@@ -217,7 +217,7 @@ def test_copies():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: tf.Variable(), "initial_value must be given"),
+        (lambda: tf.Variable(), "`initial_value` arg to `tf.Variable` must be specified"),
         (lambda: tf.Variable([1.0, 2.0], shape=(3,)), r"expected shape \(3,\), got \(2,\)"),
         (lambda: keras.Variable(lambda shape, dtype: None), "needs shape="),
         (lambda: keras.Variable(1.0, name="a/b"), "must not contain '/'"),
@@ -250,7 +250,7 @@ def test_a_shape_may_leave_sizes_open():
     keras.optimizers.SGD(0.5).apply_gradients([(tf.ones([3, 2]), v)])
     assert v.numpy().tolist() == [[1.5, 1.5]] * 3
     for change, value in ((v.assign, [1.0]), (v.assign, [[1.0]]), (v.assign_add, [[1.0, 1.0]])):
-        with pytest.raises(ValueError, match=r"expected \(3, 2\)"):
+        with pytest.raises(ValueError, match=r"expected \(None, 2\)"):
             change(value)
     other = copy.deepcopy(v)
     other.assign(tf.zeros([1, 2]))

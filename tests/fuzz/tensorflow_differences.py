@@ -223,9 +223,6 @@ DIFFERENCES = {
     "`%` that leaves nothing has the divisor's sign of 0, as in NumPy": Difference(
         r" % |mod\(", r"\(-1\.0\) instead of np\.float\d+\(1\.0\)|inf\) instead of",
     ),
-    "The slope of `asinh` is 0 where the square overflows; 1 / |x| in TensorFlow": Difference(
-        r"(?s)(?=.*asinh\()(?=.*special=True)", r"float\d+\(\S*\d\) instead of np\.float",
-    ),
     "Comparisons of unsigned integers with a negative number are those of the numbers; TensorFlow "
     "wraps it": Difference(r"(?s)(?=.*[<>=]=? -\d)(?=.*uint8)", r""),
     "`-t` of unsigned integers is computed; TensorFlow has none": Difference(

@@ -131,6 +131,8 @@ VARIABLE = {
 TENSOR = {
     "__copy__": (lambda f: f(tf.constant(A)), A),
     "name": (lambda f: refused(AttributeError, f.__get__, tf.constant(A)), True),
+    "__bytes__": (lambda f: f(tf.constant([1.0])) == np.float32(1).tobytes(), True),
+    "__buffer__": (lambda f: f(tf.constant([1.0, 2.0]), 0).tolist(), [1.0, 2.0]),
     "__contains__": (lambda f: refused(TypeError, f, tf.constant(A), 3.0), True),
     "__setitem__": (lambda f: refused(TypeError, f, tf.constant(A), 0, 3.0), True),
     "nbytes": (lambda f: f.__get__(tf.constant(A)), 32),

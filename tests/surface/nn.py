@@ -43,8 +43,10 @@ def transposed(x, k):
 SPACED = np.kron(K2, [[1, 0], [0, 0]])[:-1, :-1]  # two pixels apart
 PATCHES = np.lib.stride_tricks.sliding_window_view(X2, K2.shape)
 RAISED = (PATCHES + K2).max((2, 3))
+TRUE = np.array([[1], [2]])
 BIASES = np.array([0.5, -1.0, 0.25])
-SAMPLE = ([2, 0], [[0.5], [0.25]], [0.5, 2.0])  # classes, how often the true and these are expected
+# classes, and how often the true ones and these are expected
+SAMPLE = np.array([2, 0]), np.array([[0.5], [0.25]]), np.array([0.5, 2.0])
 PICKED = (LOGITS @ ROWS.T + BIASES)[[[0], [1]], [[1, 2, 0], [2, 2, 0]]]
 CHOSEN = PICKED - np.log([[0.5, 0.5, 2.0], [0.25, 0.5, 2.0]])
 HITS = np.array([[False, False, False], [False, True, False]])
@@ -86,7 +88,7 @@ VALUES = {
         3 * valid(X2, K2),
     ),
     "nn.batch_normalization": (
-        lambda f: f(ROWS, [1.0, 2.0], [4.0, 0.25], [0.5, 0.0], [2.0, 1.0], 0.0),
+        lambda f: f(ROWS, *np.array([[1.0, 2.0], [4.0, 0.25], [0.5, 0.0], [2.0, 1.0]]), 0.0),
         (ROWS - [1, 2]) / [2, 0.5] * [2, 1] + [0.5, 0],
     ),
     "nn.bias_add": (lambda f: f(ROWS, np.array([1.0, -1.0])), ROWS + np.array([1, -1])),
@@ -112,14 +114,14 @@ VALUES = {
         lambda f: f([[1], [0]], 1, 2, True, 2, seed=1)[0].numpy().sum(), 1
     ),
     "nn.compute_accidental_hits": (
-        lambda f: f([[1], [2]], [2, 1, 2], 1), ([0, 1, 1], [1, 0, 2], [-3.4028235e38] * 3)
+        lambda f: f([[1], [2]], np.array([2, 1, 3]), 1), ([0, 1], [1, 0], [-3.4028235e38] * 2)
     ),
     "nn.nce_loss": (
-        lambda f: f(ROWS, BIASES, [[1], [2]], LOGITS, 2, 3, sampled_values=SAMPLE),
+        lambda f: f(ROWS, BIASES, TRUE, LOGITS, 2, 3, sampled_values=SAMPLE),
         np.logaddexp(0, -CHOSEN[:, 0]) + np.logaddexp(0, CHOSEN[:, 1:]).sum(1),
     ),
     "nn.sampled_softmax_loss": (
-        lambda f: f(ROWS, BIASES, [[1], [2]], LOGITS, 2, 3, sampled_values=SAMPLE),
+        lambda f: f(ROWS, BIASES, TRUE, LOGITS, 2, 3, sampled_values=SAMPLE),
         special.logsumexp(np.where(HITS, -np.inf, CHOSEN), 1) - CHOSEN[:, 0],
     ),
     "nn.conv_transpose": (transposed(X2, K2), full(X2, K2)),

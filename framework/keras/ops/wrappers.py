@@ -41,6 +41,8 @@ INSTEAD = {
     tensorflow.anything: anything,
     tensorflow.floats: floats,
     tensorflow.alike: alike,
+    tensorflow.alike_numbers: alike,
+    tensorflow.numbers: anything,
     tensorflow.alike_floats: alike_floats,
 }
 """Keras's rules by TensorFlow's."""
