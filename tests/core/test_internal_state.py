@@ -45,7 +45,7 @@ def bits(*arrays):
 
 def by_callback(cls, touch, *args, **kwargs):
     model = make_model()
-    made = cls(*args, **kwargs)
+    made = cls(*_fresh(args), **kwargs)
     later = callbacks.LambdaCallback(on_train_batch_begin=lambda batch, logs: touch(made))
     model.compile("sgd", "mse", metrics=["mae"])
     found = model.fit(
