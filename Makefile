@@ -1,4 +1,4 @@
-# make demo | test | lint | bench | parity | fuzz: each installs what it needs in .venv the first time.
+# make demo | test | lint | docs | bench | parity | fuzz: each installs what it needs in .venv the first time.
 #   make test PYTHON=python3.12     another Python for the environment
 #   make test ARGS="-k tape -x"     arguments for pytest
 #   make fuzz MINUTES=60            how long random programs run
@@ -16,7 +16,7 @@ python := $(bin)/python
 endif
 install := $(python) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint format bench parity parity-tf fuzz fuzz-tf
+.PHONY: help demo test lint format docs bench parity parity-tf fuzz fuzz-tf
 .NOTPARALLEL:
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo 'make test     run the tests             (ARGS="-k tape" is passed to pytest)'
 	@echo 'make lint     check formatting, style, types and the layer order of packages'
 	@echo 'make format   format the code'
+	@echo 'make docs     build the documentation in docs/_build/html, with the notebooks of the gallery'
 	@echo 'make bench    run all benchmarks, with a report      (ARGS="--quick": some minutes)'
 	@echo 'make fuzz     compare random programs in all modes   (MINUTES=60, ARGS="--seed 7")'
 	@echo 'make fuzz-tf  compare random programs with TensorFlow      (TF_PYTHON=... has one)'
@@ -47,6 +48,11 @@ lint: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(python) -m ruff check --fix .
 	$(python) -m ruff format .
+
+# Warnings are errors. Notebooks that have not changed since the last build do not run again.
+docs: $(VENV)/.docs
+	$(python) -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo 'Open docs/_build/html/index.html'
 
 # All benchmarks, with a report in benchmarks/results. BENCH_PEERS_PYTHON=... names a Python with all
 # peers; BENCH_TORCH_PYTHON, BENCH_TF_PYTHON and BENCH_JAX_PYTHON name one for each.
@@ -93,6 +99,10 @@ $(PARITY_VENV)/.ready: pyproject.toml
 	@$(PARITY_PYTHON) -m pip install --quiet --disable-pip-version-check keras jax --editable .
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.fast
+	@$(install) --editable '.[docs]'
+	@touch $@
+
 # Benchmarks also need Numba, where there is one for this Python.
 $(VENV)/.fast: $(VENV)/.core
 	@$(install) --editable '.[plot,fast]' || echo 'No Numba for this Python: measured without it.'
@@ -117,4 +127,4 @@ $(python):
 	@echo 'creating the environment $(VENV) with' "$$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV) || { rm -f $@; \
 	  echo 'Could not create $(VENV). On Debian and Ubuntu: apt install python3-venv'; exit 1; }
-	@rm -f $(VENV)/.core $(VENV)/.fast $(VENV)/.dev
+	@rm -f $(VENV)/.core $(VENV)/.fast $(VENV)/.dev $(VENV)/.docs

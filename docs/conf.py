@@ -1,0 +1,44 @@
+"""Sphinx's settings for the documentation: `make docs` writes docs/_build/html/index.html."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER.parent / "examples"))  # the gallery uses their data and helpers
+
+project = "framework"
+author = "The framework authors"
+copyright = author
+html_title = "framework"
+html_theme = "furo"
+html_show_sourcelink = False
+html_copy_source = False
+extensions = ["myst_nb"]
+exclude_patterns = ["_build", "jupyter_execute"]
+add_module_names = False
+python_maximum_signature_line_length = 88
+toc_object_entries_show_parents = "hide"
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["deflist", "fieldlist"]
+nb_execution_mode = "cache"  # a notebook runs again if its code has changed
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_merge_streams = True
+
+# Files of the repository that pages link to are not part of the site.
+suppress_warnings = ["myst.xref_missing"]
+
+
+def _write_reference(app):
+    spec = importlib.util.spec_from_file_location("make_reference", FOLDER / "make_reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main()
+
+
+def setup(app):
+    """Write the reference before Sphinx reads the sources."""
+    app.connect("builder-inited", _write_reference)
