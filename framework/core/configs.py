@@ -268,12 +268,13 @@ def copy_of(obj, **changes):
     The user's classes that the object contains need no registration.
     """
     outer, _thread.copied = _thread.copied, {}
-    try:
-        config = obj.get_config()
-        found = _thread.copied
-    finally:
-        _thread.copied = outer
-    with CustomObjectScope(found):
+    with sharing():  # of its own: a model that is being loaded keeps its shared objects
+        try:
+            config = obj.get_config()
+            found = _thread.copied
+        finally:
+            _thread.copied = outer
+    with CustomObjectScope(found), sharing():
         return type(obj).from_config({**config, **changes})
 
 

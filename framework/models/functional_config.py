@@ -131,6 +131,7 @@ class _Calls:
             self._operations[name] = operation = _operation(record)
             self._outputs[name] = [[operation.output]] if isinstance(operation, InputLayer) else []
             self._waiting[name] = list(record.get("inbound_nodes") or ())
+        self._numbers = _call_numbers(self._waiting)
 
     def run(self):
         waiting = {name for name, nodes in self._waiting.items() if nodes}
@@ -160,9 +161,17 @@ class _Calls:
     def _arguments(self, node):
         if isinstance(node, list):  # a call in the format of Keras 2
             tensors = [self._tensor(entry[:3]) for entry in node]
-            return [tensors[0] if len(tensors) == 1 else tensors], _keywords(node)
+            keywords = {name: self._former(value) for name, value in _keywords(node).items()}
+            return [tensors[0] if len(tensors) == 1 else tensors], keywords
         args, kwargs = self._filled(node["args"]), self._filled(node["kwargs"])
         return args, kwargs
+
+    def _former(self, value):
+        """Return a keyword argument in the format of Keras 2, with the tensors that it names."""
+        history = _history_in(value) if isinstance(value, list) else None
+        return (
+            value if history is None or history[0] not in self._outputs else self._tensor(history)
+        )
 
     def _filled(self, value):
         if isinstance(value, list):
@@ -179,7 +188,7 @@ class _Calls:
         name, node, index = history
         if name not in self._outputs:
             raise LoadError(f"Functional model: there is no layer {name!r}.")
-        calls = self._outputs[name]
+        calls, node = self._outputs[name], self._numbers.get((name, node), node)
         if not 0 <= node < len(calls):
             raise _NotYetError
         if not 0 <= index < len(calls[node]):
@@ -195,6 +204,8 @@ class _Calls:
             operation = self._operations.get(name)
             if getattr(_record(operation), "graph", None) is not None:
                 node = max(node - 1, 0)  # these calls count from 1, see graph_config
+            if len(self._outputs.get(name, ())) == 1:
+                node = 0  # Keras 2 also counts calls that are not in the config
             try:
                 return self._tensor((name, node, index))
             except _NotYetError:
@@ -203,6 +214,42 @@ class _Calls:
                 ) from None
         ends = [self.ends(value) for value in structure]
         return tuple(ends) if isinstance(structure, tuple) else ends
+
+
+def _call_numbers(calls):
+    """Return {(layer's name, number of a call): its place in the config}, where they differ.
+
+    Keras 3.0 also counts calls that are not in the config, such as one in another model. If a layer
+    has as many calls in the config as numbers refer to, these are the calls, in order.
+
+    Args:
+        calls: {layer's name: the list of its calls}.
+    """
+    used = {}
+    waiting = list(calls.values())
+    while waiting:
+        value = waiting.pop()
+        history = _history_in(value)
+        if history is not None:
+            used.setdefault(history[0], set()).add(history[1])
+        elif isinstance(value, (list, dict)):
+            waiting += value.values() if isinstance(value, dict) else value
+    return {
+        (name, number): place
+        for name, numbers in used.items()
+        if len(numbers) == len(calls.get(name, ())) and max(numbers) >= len(numbers)
+        for place, number in enumerate(sorted(numbers))
+    }
+
+
+def _history_in(value):
+    """Return (layer's name, number of the call, output) of a tensor in a config; else None."""
+    if isinstance(value, dict) and value.get("class_name") == "__keras_tensor__":
+        return value["config"]["keras_history"]
+    # Keras 2 has lists, in a call's first argument with the other arguments at the end.
+    if isinstance(value, list) and len(value) in (3, 4) and isinstance(value[0], str):
+        return value[:3] if all(type(number) is int for number in value[1:3]) else None
+    return None
 
 
 class _NotYetError(Exception):

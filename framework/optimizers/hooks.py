@@ -3,6 +3,8 @@
 import warnings
 from typing import Any
 
+import numpy as np
+
 from framework import initializers
 from framework.core import dtypes
 from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
@@ -110,7 +112,7 @@ class KerasHooks:
                 stacklevel=2,
             )
             return
-        load_variables(self.variables, store, f"Optimizer {self.name!r}")
+        load_variables(in_order_of(store, self), store, f"Optimizer {self.name!r}")
 
     def stateless_apply(self, optimizer_variables: Any, grads: Any, trainable_variables: Any):
         """Return the new values of all variables after an update, without changing the variables.
@@ -147,3 +149,21 @@ def slot_name(variable, name):
     """Return the name of the slot variable `name` of a variable."""
     path = getattr(variable, "path", None) or variable.name
     return f"{path.replace('/', '_').replace(':', '_')}_{name}"
+
+
+def in_order_of(store, optimizer):
+    """Return the variables of an optimizer in the order of a store.
+
+    Keras 3.0 has what all variables share (`u_product` of Nadam) before the slots, not after them.
+    """
+    variables, shared = optimizer.variables, list(optimizer._framework.shared.values())
+    keys = [str(number) for number in range(len(variables))]
+    if not shared or sorted(keys) != sorted(store.keys()):
+        return variables
+    shape_of = getattr(store, "shape", lambda key: np.shape(store[key]))
+    shapes = [tuple(shape_of(key)) for key in keys]
+    others = [v for v in variables if not any(v is s for s in shared)]
+    scalars = next((i for i, v in enumerate(others) if tuple(v.shape)), len(others))
+    old = [*others[:scalars], *shared, *others[scalars:]]
+    fits = lambda order: [tuple(v.shape) for v in order] == shapes
+    return old if fits(old) and not fits(variables) else variables

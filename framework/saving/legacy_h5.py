@@ -8,10 +8,22 @@ import warnings
 
 from framework.core.errors import DamagedFileError, LoadError
 from framework.core.stored import load_variables
+from framework.optimizers.hooks import in_order_of
 from framework.saving import texts
 
-# Arguments of Keras 2's optimizers that Keras 3 does not have.
-_FORMER_OPTIONS = ("decay", "is_legacy_optimizer", "jit_compile")
+_FORMER_OPTIONS = ("decay", "is_legacy_optimizer", "jit_compile")  # of Keras 2's optimizers
+
+# Arguments of Keras 2 that Keras 3 does not have: the start of the class's name -> {argument: the
+# value that changes nothing, or None for any value}.
+_FORMER_ARGUMENTS = {
+    "": {"time_major": False, "softmax_robust_masking": False, "input_axes": None,
+         "output_axes": None},
+    "MultiHeadAttention": dict.fromkeys(("query_shape", "key_shape", "value_shape")),
+    "Separable": dict.fromkeys(
+        ("kernel_initializer", "kernel_regularizer", "kernel_constraint")
+    ),
+    "Depthwise": dict.fromkeys(("kernel_initializer", "kernel_regularizer", "kernel_constraint")),
+}  # fmt: skip
 
 
 def config_of(reader, limits):
@@ -19,6 +31,37 @@ def config_of(reader, limits):
     config = _json(reader, "model_config", limits)
     if not isinstance(config, dict) or "class_name" not in config:
         raise DamagedFileError(f"{reader.name}: there is no model_config in this file.")
+    return _current(config)
+
+
+def _current(value):
+    """Return a config of Keras 2 with the arguments of Keras 3."""
+    if isinstance(value, list):
+        return [_current(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    name, config = value.get("class_name"), value.get("config")
+    if isinstance(name, str) and isinstance(config, dict):
+        if name == "MeanMetricWrapper" and isinstance(config.get("fn"), str):
+            return config["fn"]
+        value = {**value, "config": _of_class(name, config)}
+    return {key: _current(item) for key, item in value.items()}
+
+
+def _of_class(name, config):
+    """Return the arguments of one class."""
+    config = dict(config)
+    for start, arguments in _FORMER_ARGUMENTS.items():
+        for argument, usual in arguments.items() if name.startswith(start) else ():
+            if argument in config and (start or config[argument] is usual):
+                del config[argument]
+    if config.get("groups") == 1 and ("Transpose" in name or name.startswith(("Sep", "Depth"))):
+        del config["groups"]
+    if "name" in config and config["name"] is None:
+        del config["name"]
+    axis = config.get("axis")
+    if name == "BatchNormalization" and isinstance(axis, list) and len(axis) == 1:
+        config["axis"] = axis[0]
     return config
 
 
@@ -29,7 +72,7 @@ def read_model(model, reader, compiles, limits):
     if not isinstance(training, dict):
         return
     names = ("loss", "metrics", "weighted_metrics", "loss_weights")
-    options = {name: training.get(name) for name in names}
+    options = {name: _current(training.get(name)) for name in names}
     model.compile_from_config({**options, "optimizer": _optimizer(training)})
     _read_optimizer(model.optimizer, reader)
 
@@ -38,8 +81,12 @@ def _optimizer(training):
     record = training.get("optimizer_config")
     if not isinstance(record, dict) or not isinstance(record.get("config"), dict):
         raise DamagedFileError("The training_config has no optimizer_config.")
-    config = {k: v for k, v in record["config"].items() if k not in _FORMER_OPTIONS}
-    return {**record, "config": config}
+    config = {k: _current(v) for k, v in record["config"].items() if k not in _FORMER_OPTIONS}
+    name = str(record.get("class_name", ""))
+    if name.startswith("Custom>"):  # as tf-keras registers its own
+        name = name.removeprefix("Custom>")
+        record = {"module": "keras.optimizers", "registered_name": name}
+    return {**record, "class_name": name, "config": config}
 
 
 def _json(reader, name, limits):
@@ -81,8 +128,12 @@ def _read_optimizer(optimizer, reader):
     paths = [f"optimizer_weights/{n}" for n in _names(reader, "optimizer_weights", "weight_names")]
     if not paths:
         return
+    store = _Listed(reader, paths)
+    variables = in_order_of(store, optimizer)
+    if len(paths) == len(variables) - 1:  # Keras 2 has the learning rate in the config only
+        variables = [*variables[:1], *variables[2:]]
     try:
-        load_variables(optimizer.variables, _Listed(reader, paths), "Optimizer")
+        load_variables(variables, store, "Optimizer")
     except LoadError as error:
         warnings.warn(f"{reader.name}: the optimizer starts anew: {error}", stacklevel=4)
 
