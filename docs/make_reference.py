@@ -14,8 +14,8 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "reference"
 _TENSORFLOW = (
     "math", "nn", "linalg", "random", "data", "image", "strings", "signal", "sets",
-    "sparse", "summary", "bitwise", "io", "lookup", "train", "nest", "dtypes", "errors", "autodiff", "debugging",
-    "config", "wrappers",
+    "sparse", "summary", "bitwise", "io", "lookup", "train", "nest", "dtypes", "errors",
+    "autodiff", "debugging", "config", "wrappers",
 )  # fmt: skip
 _KERAS = (
     "layers", "models", "losses", "metrics", "optimizers", "callbacks", "ops",
