@@ -122,9 +122,9 @@ def _rsqrt(node, operands, out, number):
 def _tanh_back(node, operands, out, number):
     if not _is_float(node):
         return None
-    g, y = operands  # computes g * (1 - y * y) as g - g * y * y
-    return [f"multiply({g}, {y}, {out})", f"multiply({out}, {y}, {out})",
-            f"subtract({g}, {out}, {out})"]  # fmt: skip
+    g, y = operands
+    return [f"multiply({y}, {y}, {out})", f"subtract({number(1)}, {out}, {out})",
+            f"multiply({g}, {out}, {out})"]  # fmt: skip
 
 
 def _axes(node):

@@ -13,10 +13,11 @@ from framework.core import dtypes
 from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.cast import cast as _cast
 from framework.core.conversion import tensor
-from framework.core.errors import InvalidArgumentError
+from framework.core.errors import DTypeError, InvalidArgumentError
 from framework.core.promotion import floating, strict, strict_all
 from framework.core.tensor import Tensor
 from framework.functions.wrappers import (
+    Rule,
     Wrappers,
     alike_floats,
     alike_numbers,
@@ -146,9 +147,22 @@ less = tf.binary(ops.less, "{x} < {y}, element by element")
 less_equal = tf.binary(ops.less_equal, "{x} <= {y}, element by element")
 greater = tf.binary(ops.greater, "{x} > {y}, element by element")
 greater_equal = tf.binary(ops.greater_equal, "{x} >= {y}, element by element")
-logical_and = tf.binary(ops.logical_and, "{x} and {y}, for booleans")
-logical_or = tf.binary(ops.logical_or, "{x} or {y}, for booleans")
-logical_not = tf.unary(ops.logical_not, "not {x}, for booleans")
+
+
+def _booleans(*operands):
+    """Return the operands, all but the last, as tensors of booleans; the last names the caller."""
+    *operands, name = operands
+    tensors = [tensor(x) for x in operands]
+    for x in tensors:
+        if x.dtype != dtypes.bool_:
+            raise DTypeError(f"{name}: expected booleans, got {x.dtype}. Compare: x != 0.")
+    return tensors if len(tensors) > 1 else tensors[0]
+
+
+booleans = Rule(_booleans, "b", named=True)
+logical_and = tf.binary(ops.logical_and, "{x} and {y}, for booleans", booleans)
+logical_or = tf.binary(ops.logical_or, "{x} or {y}, for booleans", booleans)
+logical_not = tf.unary(ops.logical_not, "not {x}, for booleans", booleans)
 is_nan = tf.unary(ops.is_nan, "whether each element is NaN", floats)
 is_inf = tf.unary(ops.is_inf, "whether each element is inf or -inf", floats)
 is_finite = tf.unary(ops.is_finite, "whether each element is neither inf nor NaN", floats)
@@ -156,7 +170,7 @@ is_finite = tf.unary(ops.is_finite, "whether each element is neither inf nor NaN
 
 def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
     """Return whether exactly one of x and y is true, for booleans."""
-    return ops.logical_xor(*strict(x, y))
+    return ops.logical_xor(*_booleans(x, y, "logical_xor"))
 
 
 # ---- one operand: rounding and sign --------------------------------------------------------------

@@ -103,7 +103,7 @@ CODES = {
     "xdivy": ScalarCode("{t}(0) if {0} == {t}(0) else {0} / {1}"),
     # activations and losses
     "tanh": ScalarCode("tanh_{w}({0})"),
-    "tanh_back": ScalarCode("{0} - {0} * {1} * {1}"),
+    "tanh_back": ScalarCode("{0} * ({t}(1) - {1} * {1})"),
     "sigmoid": ScalarCode("sigmoid_{w}({0})"),
     "softplus": ScalarCode("softplus_{w}({0})"),
     "sigmoid_cross_entropy": ScalarCode(

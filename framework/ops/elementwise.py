@@ -205,12 +205,12 @@ cosh = unary("cosh", no_warnings(np.cosh), lambda g, x: g * sinh(x))
 
 
 def _tanh_back(a, b):
-    """Return a (1 - b²), computed in one new array."""
-    d = np_multiply(a, b)
+    """Return a (1 - b²); a - a b² would be NaN for infinite a."""
+    d = np_multiply(b, b)
     if type(d) is not ndarray:  # for 0-d operands the ufunc returns a scalar
-        return a - d * b
-    np_multiply(d, b, d)
-    return np_subtract(a, d, d)
+        return a * (1 - d)
+    np_subtract(1, d, d)
+    return np_multiply(a, d, d) if np.shape(a) == d.shape else a * d
 
 
 # One op instead of three makes second derivatives of tanh faster.

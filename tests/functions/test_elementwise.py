@@ -192,3 +192,31 @@ def test_kinks_and_ties_are_tensorflows(function, at, slope):
         tape.watch(x)
         y = function(x)
     assert float(tape.gradient(y, x)) == pytest.approx(slope)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_tanh_under_an_infinite_cotangent(compiled):
+    def slopes(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.tanh(x) * np.inf
+        return tape.gradient(y, x)
+
+    slopes = tf.function(slopes) if compiled else slopes
+    for _ in range(3):
+        found = slopes(tf.constant([0.5, -2.0, 100.0]))
+    np.testing.assert_array_equal(found, [np.inf, np.inf, np.nan])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tf.logical_and([1.0], [True]),
+        lambda: tf.logical_or(tf.constant([1]), tf.constant([0])),
+        lambda: tf.logical_not(tf.constant(1)),
+        lambda: tf.math.logical_xor(1, 0),
+    ],
+)
+def test_logic_of_numbers_is_refused(call):
+    with pytest.raises(TypeError, match=r"logical_\w+: expected booleans, got \w+\d+\. Compare"):
+        call()
