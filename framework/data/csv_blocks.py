@@ -56,6 +56,7 @@ class CsvLines:
         good &= (digits > 0) & (digits <= _MOST_DIGITS) & (ends - starts <= _LONGEST)
         if np.dtype(dtype).itemsize == 4 and np.dtype(dtype).kind == "i":
             good &= np.abs(values) < 2**31
+            values[~good] = 0
         with np.errstate(over="ignore"):
             found = values.astype(dtype)
         for row in np.flatnonzero(~good).tolist():
@@ -68,25 +69,37 @@ class CsvLines:
         Places are -1 without a point. Fields are read from left to right, aligned at their ends.
         """
         rows = len(starts)
-        whole, digits = np.zeros(rows, np.int64), np.zeros(rows, np.int8)
+        whole, digits = np.zeros(rows), np.zeros(rows, np.int8)
         places, minus = np.full(rows, -1, np.int8), np.zeros(rows, bool)
-        good = np.ones(rows, bool)
+        good, pointed = np.ones(rows, bool), False
+        shortest = int((ends - starts).min(initial=length))
         for back in range(length, 0, -1):
             at = ends - back
-            inside = at >= starts
             char = self.bytes.take(at, mode="clip")
             digit = char - np.uint8(_ZERO)
-            is_digit = (digit < 10) & inside
-            whole *= np.where(is_digit, 10, 1)
-            whole += np.where(is_digit, digit, 0)
+            is_digit = digit < 10
+            if back > shortest:  # some fields are shorter; what is before them counts as a zero
+                inside = at >= starts
+                is_digit &= inside
+                digit *= inside
+                other = inside & ~is_digit
+            else:
+                other = ~is_digit
+            if not other.any():
+                whole *= 10
+                whole += digit
+            else:
+                np.multiply(whole, 10, out=whole, where=~other)
+                np.add(whole, digit, out=whole, where=is_digit)
             digits += is_digit
-            places += is_digit & (places >= 0)
-            other = inside & ~is_digit
+            if pointed:
+                places += is_digit & (places >= 0)
             if other.any():
                 point = other & (char == _POINT) & (places < 0)
                 first = other & (at == starts)
                 sign = first & ((char == _MINUS) | (char == _PLUS))
                 places[point] = 0
+                pointed = pointed or bool(point.any())
                 minus |= sign & (char == _MINUS)
                 good &= ~other | point | sign
         return whole, digits, places, minus, good
