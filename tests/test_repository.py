@@ -183,3 +183,12 @@ def test_the_contracts_notice(tmp_path, file, line, complaint):
     else:
         assert result.returncode == 1
         assert complaint in " ".join(result.stdout.split())
+
+
+def test_names_of_files_are_portable():
+    """A test that writes to the working directory would add files with odd names."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    names = listed.stdout.splitlines()  # empty in an unpacked source distribution
+    assert [name for name in names if not re.fullmatch(r"[\w./+-]+", name)] == []
