@@ -249,6 +249,24 @@ class Function:
             )
         return "\n".join(lines)
 
+    @property
+    def is_method(self):
+        """Whether it is defined in a class."""
+        return self._signature.is_method
+
+    def get_concrete_function(self, *args, **kwargs):
+        """Return a ConcreteFunction: this function for one signature.
+
+        Args:
+            args, kwargs: the arguments, with `tf.TensorSpec` or tensors for tensors; by default
+                those of `input_signature`. For a method, the object is the first.
+        """
+        from framework.compiler.concrete_function import ConcreteFunction
+
+        if not args and not kwargs and self.input_signature is not None:
+            args = self.input_signature
+        return ConcreteFunction(self, args, kwargs)
+
     def pretty_printed_concrete_signatures(self, verbose=True):
         """Return the signatures that the function was called with, one per line."""
         known = [*self._plan_cache.plans, *self._plan_cache.refused]

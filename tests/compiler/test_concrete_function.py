@@ -1,0 +1,91 @@
+"""fn.get_concrete_function: TensorFlow's signatures, texts and errors."""
+
+import numpy as np
+import pytest
+
+import framework as tf
+
+
+@tf.function
+def f(x, y=2.0, *, training=False):
+    return {"a": x + y, "b": [x * 2, training]}
+
+
+SPEC = tf.TensorSpec([None], tf.float32)
+
+
+def test_calls():
+    concrete = f.get_concrete_function(SPEC)
+    for values in ([1.0, 2.0], [3.0], [4.0]):
+        found = concrete(tf.constant(values))
+        np.testing.assert_array_equal(found["a"].numpy(), np.array(values) + 2)
+    assert concrete(x=np.float32([1]))["b"][1].numpy() == np.False_
+    assert concrete(tf.Variable([1.0]))["a"].numpy().tolist() == [3]
+    bound = f.get_concrete_function(tf.constant(1.0), 3.0, training=True)
+    assert bound(tf.constant(2.0))["a"].numpy() == 5
+    assert bound(tf.constant(2.0), 3.0)["b"][1].numpy() == np.True_
+
+
+def test_texts():
+    concrete = f.get_concrete_function(tf.constant(1.0))
+    spec = "TensorSpec(shape=(), dtype=tf.float32, name=None)"
+    kind = "TensorSpec(shape=(), dtype=tf.bool, name=None)"
+    result = f"Dict[['a', {spec}], ['b', List[{spec}, {kind}]]]"
+    assert concrete.pretty_printed_signature() == (
+        f"Input Parameters:\n  x (POSITIONAL_OR_KEYWORD): {spec}\n"
+        "  y (POSITIONAL_OR_KEYWORD): Literal[2.0]\n  training (KEYWORD_ONLY): Literal[False]\n"
+        f"Output Type:\n  {result}"
+    )
+    assert repr(concrete).startswith(f"<ConcreteFunction (x: {spec}, y: Literal[2.0]")
+    assert str(concrete).startswith("ConcreteFunction Input Parameters:\n  x")
+
+
+def test_attributes():
+    concrete = f.get_concrete_function(SPEC)
+    assert concrete.structured_input_signature == ((SPEC, 2.0), {"training": False})
+    assert concrete.inputs == [SPEC]
+    assert [o.shape.as_list() for o in concrete.outputs] == [[None], [None], []]
+    assert concrete.name == "f"
+    with pytest.raises(AttributeError, match="not graphs: read `source`"):
+        concrete.graph  # noqa: B018
+
+
+def test_input_signature_is_the_default():
+    g = tf.function(lambda x: x + 1, input_signature=[SPEC])
+    assert g.get_concrete_function()(tf.constant([1.0])).numpy().tolist() == [2]
+
+
+def test_gradients():
+    x = tf.Variable(3.0)
+    square = tf.function(lambda: x * x).get_concrete_function()
+    with tf.GradientTape() as tape:
+        y = square()
+    assert tape.gradient(y, x).numpy() == 6
+
+
+def test_methods_take_the_object():
+    class Module(tf.Module):
+        @tf.function
+        def double(self, x):
+            return x * 2
+
+    module = Module()
+    concrete = Module.double.get_concrete_function(module, SPEC)
+    assert concrete(module, tf.constant([2.0])).numpy().tolist() == [4]
+    with pytest.raises(TypeError, match="Give the object first for a method"):
+        module.double.get_concrete_function(SPEC)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda c: c(tf.constant([3])), "input 'x' was expected to be TensorSpec"),
+        (lambda c: c(tf.constant(3.0)), "input 'x' was expected to be TensorSpec"),
+        (lambda c: c(tf.constant([3.0]), 4.0), "input 'y' was expected to be 2.0, got 4.0"),
+        (lambda c: c(), "missing a required argument: 'x'"),
+        (lambda c: c(tf.constant([3.0]), z=1), "unexpected keyword argument 'z'"),
+    ],
+)
+def test_other_signatures_are_refused(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(f.get_concrete_function(SPEC))
