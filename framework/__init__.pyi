@@ -49,6 +49,7 @@ from framework.functions.creation import (
     is_tensor as is_tensor, linspace as linspace, one_hot as one_hot, ones as ones,
     ones_like as ones_like, range as range, zeros as zeros, zeros_like as zeros_like,
 )  # fmt: skip
+from framework.functions.ctc import edit_distance as edit_distance
 from framework.functions.devices import device as device
 from framework.functions.elementwise import (
     abs as abs, acos as acos, acosh as acosh, add as add, add_n as add_n, asin as asin,

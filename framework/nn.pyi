@@ -15,6 +15,7 @@ from framework.functions.convolution import (
     separable_conv2d as separable_conv2d,
 )  # fmt: skip
 from framework.functions.ctc import (
+    ctc_beam_search_decoder as ctc_beam_search_decoder, ctc_greedy_decoder as ctc_greedy_decoder,
     ctc_loss as ctc_loss, ctc_unique_labels as ctc_unique_labels,
 )  # fmt: skip
 from framework.functions.elementwise import sigmoid as sigmoid, tanh as tanh

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification, with TensorFlow's signatures."""
+"""Connectionist temporal classification and the distance of sequences, as in TensorFlow."""
 
 from typing import Any
 
@@ -11,8 +11,10 @@ from framework.core.operations import operation
 from framework.core.promotion import floating
 from framework.core.tensor import Tensor
 from framework.ops import ctc as ops
-from framework.ops import movement
+from framework.ops import elementwise, movement, reduction
 from framework.ops.casting import like, widened
+from framework.ops.ctc_decoding import beam_search, greedy_search
+from framework.ops.sparse_tensor import SparseTensor
 
 
 @operation
@@ -82,3 +84,134 @@ def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tens
         different[row, : len(first)] = values[first[order]]
         places[row] = np.argsort(order)[inverse.reshape(-1)]
     return Tensor(different), Tensor(places)
+
+
+# ---- decoding ------------------------------------------------------------------------------------
+
+
+def _steps(inputs, what):
+    """Return logits (time, batch, classes) as (batch, time, classes)."""
+    x = widened(floating(inputs, what))
+    if x.ndim != 3:
+        raise ShapeError(f"{what}: expected `inputs` (time, batch, classes), got {x.shape}.")
+    return movement.transpose(x, perm=(1, 0, 2))
+
+
+def _sparse(paths):
+    """Return a path for each row of `paths`, which -1 ends, as a SparseTensor."""
+    kept = np.asarray(paths) >= 0
+    longest = int(kept.sum(1).max(initial=0))
+    values = np.asarray(paths)[kept].astype(np.int64)
+    return SparseTensor(np.argwhere(kept), values, [len(kept), longest])
+
+
+def ctc_greedy_decoder(
+    inputs: TensorLike, sequence_length: TensorLike, merge_repeated: bool = True,
+    blank_index: Any = None,
+) -> tuple[list[SparseTensor], Tensor]:  # fmt: skip
+    """Return the labels of the largest logit of each step, without blanks.
+
+    Args:
+        inputs: logits (time, batch, classes).
+        sequence_length: the number of steps of each sequence, integers (batch,).
+        merge_repeated: whether a label that is repeated without a blank counts once.
+        blank_index: the class of the blank, by default the last.
+
+    Returns:
+        ([decoded], scores): a SparseTensor of int64 labels (batch, longest), and minus the sum of
+        the largest logits (batch, 1).
+
+    >>> import framework as tf
+    >>> logits = tf.one_hot([[0], [0], [2], [1]], 3)
+    >>> (decoded,), scores = tf.nn.ctc_greedy_decoder(logits, [4])
+    >>> tf.sparse.to_dense(decoded).numpy(), scores.numpy()
+    (array([[0, 1]]), array([[-4.]], dtype=float32))
+    """
+    x, lengths = _steps(inputs, "ctc_greedy_decoder"), tensor(sequence_length)
+    blank = x.shape[2] - 1 if blank_index is None else int(blank_index)
+    blank = blank + x.shape[2] if blank < 0 else blank
+    inside = np.arange(x.shape[1]) < np.asarray(lengths).reshape(-1, 1)
+    best = elementwise.masked(reduction.reduce_max(x, axis=(2,), keepdims=False), inside)
+    scores = elementwise.negative(reduction.reduce_sum(best, axis=(1,), keepdims=True))
+    paths = greedy_search(x, lengths, blank=blank, merges=bool(merge_repeated))
+    return [_sparse(paths[0])], scores
+
+
+def ctc_beam_search_decoder(
+    inputs: TensorLike, sequence_length: TensorLike, beam_width: Any = 100, top_paths: Any = 1,
+) -> tuple[list[SparseTensor], Tensor]:  # fmt: skip
+    """Return the most likely label sequences, by a search that keeps `beam_width` prefixes.
+
+    Args:
+        inputs: logits (time, batch, classes); the last class is the blank.
+        sequence_length: the number of steps of each sequence, integers (batch,).
+        beam_width: the number of prefixes.
+        top_paths: the number of sequences to return, at most `beam_width`.
+
+    Returns:
+        (decoded, log_probability): a list of SparseTensor of int64 labels (batch, longest), and
+        the logarithms of their probabilities (batch, top_paths).
+    """
+    x, lengths = _steps(inputs, "ctc_beam_search_decoder"), tensor(sequence_length)
+    paths, scores = beam_search(
+        x, lengths, blank=x.shape[2] - 1, width=int(beam_width), best=int(top_paths)
+    )
+    return [_sparse(paths[i]) for i in range(int(top_paths))], scores
+
+
+def edit_distance(
+    hypothesis: SparseTensor, truth: SparseTensor, normalize: bool = True,
+    name: str = "edit_distance",
+) -> Tensor:  # fmt: skip
+    """Return how many insertions, deletions and replacements lead from one sequence to the other.
+
+    Levenshtein 1966.
+
+    Args:
+        hypothesis, truth: SparseTensors of one rank; their last axes are the sequences.
+        normalize: divide by the length of the true sequence; inf if that is empty.
+
+    Returns:
+        float32, in the shape without the last axis.
+
+    >>> import framework as tf
+    >>> a = tf.sparse.from_dense([[1, 2, 3]])
+    >>> tf.edit_distance(a, tf.sparse.from_dense([[1, 3, 0]])).numpy()
+    array([0.5], dtype=float32)
+    """
+    for given in (hypothesis, truth):
+        if not isinstance(given, SparseTensor):
+            raise DTypeError(
+                f"edit_distance: expected two SparseTensors, got {type(given).__name__}. Convert "
+                "a dense tensor: tf.sparse.from_dense(x)."
+            )
+    shapes = [tuple(np.asarray(s.dense_shape).tolist()) for s in (hypothesis, truth)]
+    if len(shapes[0]) != len(shapes[1]):
+        raise ShapeError(f"edit_distance: expected one rank, got shapes {shapes[0]}, {shapes[1]}.")
+    found = np.zeros([max(m, n) for m, n in zip(shapes[0][:-1], shapes[1][:-1])], np.float32)
+    mine, true = _sequences(hypothesis), _sequences(truth)
+    for place in np.ndindex(found.shape):
+        a, b = mine.get(place, []), true.get(place, [])
+        distance = _distance(a, b)
+        if normalize:
+            distance = distance / len(b) if b else (np.inf if a else 0.0)
+        found[place] = distance
+    return Tensor(found)
+
+
+def _sequences(sparse):
+    """Return {index without the last axis: elements in their order}."""
+    rows: dict[tuple[int, ...], list[Any]] = {}
+    for index, value in zip(np.asarray(sparse.indices).tolist(), np.asarray(sparse.values)):
+        rows.setdefault(tuple(index[:-1]), []).append(value)
+    return rows
+
+
+def _distance(a, b):
+    """Return the edit distance of two lists, row by row of the table of distances."""
+    row = np.arange(len(b) + 1)
+    for i, x in enumerate(a, 1):
+        grown = np.minimum(row[1:] + 1, row[:-1] + np.array([x != y for y in b], int))
+        steps = np.arange(len(b) + 1)  # insertions: a running minimum
+        row = np.minimum.accumulate(np.append(i, grown) - steps) + steps
+    return float(row[-1])

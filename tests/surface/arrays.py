@@ -106,6 +106,10 @@ VALUES = {
     "control_dependencies": (
         lambda f: doubled_by_tape(lambda x: x * squared_within(f([x]), x)), (27, 27)
     ),
+    "edit_distance": (
+        lambda f: f(tf.sparse.from_dense([[1, 2, 3]]), tf.sparse.from_dense([[1, 3, 0]]), False),
+        [1.0],
+    ),
     "extract_volume_patches": (
         lambda f: f(np.arange(8.0).reshape(1, 2, 2, 2, 1), [1, 2, 2, 1, 1], [1] * 5, "VALID"),
         np.array([[0, 2, 4, 6], [1, 3, 5, 7]]).reshape(1, 1, 1, 2, 4),

@@ -50,6 +50,7 @@ SAMPLE = np.array([2, 0]), np.array([[0.5], [0.25]]), np.array([0.5, 2.0])
 PICKED = (LOGITS @ ROWS.T + BIASES)[[[0], [1]], [[1, 2, 0], [2, 2, 0]]]
 CHOSEN = PICKED - np.log([[0.5, 0.5, 2.0], [0.25, 0.5, 2.0]])
 HITS = np.array([[False, False, False], [False, True, False]])
+STEPS = np.eye(3)[[0, 0, 2, 1]][:, None]
 CROSS = -(LABELS * special.log_softmax(LOGITS, -1)).sum(-1)
 BINARY = -LABELS * special.log_expit(LOGITS) - (1 - LABELS) * special.log_expit(-LOGITS)
 WEIGHTED = -3 * LABELS * special.log_expit(LOGITS) - (1 - LABELS) * special.log_expit(-LOGITS)
@@ -127,6 +128,14 @@ VALUES = {
     "nn.conv_transpose": (transposed(X2, K2), full(X2, K2)),
     "nn.atrous_conv2d_transpose": (
         lambda f: f(image(X2), kernel(K2), full(X2, SPACED).shape, 2, "VALID"), full(X2, SPACED)
+    ),
+    "nn.ctc_greedy_decoder": (
+        lambda f: [tf.sparse.to_dense(f(STEPS, [4])[0][0]), f(STEPS, [4])[1]],
+        [[[0, 1]], [[-4.0]]],
+    ),
+    "nn.ctc_beam_search_decoder": (
+        lambda f: [tf.sparse.to_dense(f(9 * STEPS, [4])[0][0]), f(0 * STEPS, [1], 3)[1]],
+        [[[0, 1]], [[-np.log(3)]]],
     ),
     "nn.ctc_loss": (
         lambda f: f([[1]], np.log([[[0.2, 0.8]], [[0.4, 0.6]]]), [1], [2]),

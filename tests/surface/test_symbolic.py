@@ -55,6 +55,7 @@ NOT_OF_TENSORS = {
     **dict.fromkeys(words("image.encode_jpeg image.encode_png"), "returns the bytes of files"),
     "stop_gradient": "the row's call is within a tape",
     **dict.fromkeys(words("""
+        edit_distance nn.ctc_beam_search_decoder nn.ctc_greedy_decoder
         sets.difference sets.intersection sets.size sets.union strings.bytes_split strings.ngrams
         strings.split strings.unicode_decode strings.unicode_decode_with_offsets
         strings.unicode_encode strings.unicode_split strings.unicode_split_with_offsets
