@@ -26,7 +26,7 @@ TARGETS = {
     ("busy", "framework, empty"): 1.0,
 }
 OTHERS = {"torch": ("torch", {}), "keras on tf": ("tensorflow", TF)}
-BUSY = 10  # other processes that compute
+STATES = {"quiet": 0, "busy": 10}  # the number of other processes that compute
 
 
 def runs(options: argparse.Namespace, caches: Path) -> dict[str, Any]:
@@ -79,6 +79,10 @@ def main() -> None:
     """Measure and report."""
     parser = measure.arguments("the time from process start to the end of fit's first epoch", 3)
     measure.peer_arguments(parser, "torch", "tf")
+    parser.add_argument(
+        "--states", nargs="+", choices=STATES, default=list(STATES),
+        help="quiet, or busy: beside ten processes that compute (both)",
+    )  # fmt: skip
     options = parser.parse_args()
     info = measure.machine()
     rows, record, holds = [], {}, True
@@ -87,8 +91,8 @@ def main() -> None:
         for _ in range(2):
             found["framework, warm"]()  # fills the cache; a second process writes it
         measure.alternate({n: run for n, run in found.items() if n != "framework, empty"}, 1)
-        for state, others in (("quiet", 0), ("busy", BUSY)):
-            with busy(others):
+        for state in options.states:
+            with busy(STATES[state]):
                 answers = measure.alternate(found, options.rounds)
             medians = {
                 name: measure.Spread.of([answer["seconds"] for answer in given])

@@ -286,3 +286,26 @@ def test_by_itself(case):
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.asked])
 def test_asked(name):
     assert re.search(CASES[name].answer, CASES[name].asked(), re.DOTALL)
+
+
+def test_a_search_for_causes_that_fails_does_not_end_the_training(change):
+    from framework.training.mistakes import one_pass
+
+    change(one_pass, one_pass=lambda *_: 1 / 0)
+    assert said(dead_units) == []
+
+
+def test_a_loss_at_its_minimum_is_no_mistake():
+    """Equal losses alone are none: a model that has learned all it can has them too."""
+    noisy = Y + np.random.default_rng(1).normal(size=Y.shape)
+    model = made(head(), "mse", optimizers.SGD(0.01), hidden=layers.Dense(1, name="hidden"))
+    assert said(lambda: fitted(model, X, noisy, 400, batch_size=256)) == []
+    losses = model.history.history["loss"][-3:]
+    assert max(losses) < 1.0005 * min(losses)
+    assert "flat" in model._framework.training.told  # the cause was looked for
+
+
+def test_each_mistake_is_told_once():
+    model = made(head(), "mse", optimizers.SGD(1e-9))
+    texts = said(lambda: [fitted(model, X, Y, 4) for _ in range(3)])
+    assert len(texts) == 1

@@ -84,12 +84,7 @@ class Course:
             return
         if self._step is not None and abs(loss) > _RISE * abs(self._first()):
             self._rises(loss)
-        if (
-            batch is not None
-            and len(self._losses) >= _EPOCHS
-            and self._step is not None
-            and self._is_flat()
-        ):
+        if batch is not None and self._step is not None and self._is_flat():
             self._does_not_move(batch)
 
     def report(self):
@@ -128,17 +123,20 @@ class Course:
             return
         self._training.told.add("flat")
         side, rate = unusual_rate(self._training.optimizer)
-        if side < 0:
-            causes = [f"{rate[0].upper()}{rate[1:]}."]
-        else:
-            from framework.training.mistakes.one_pass import one_pass  # rarely needed
-
-            causes = one_pass(self._step, *map(as_tensors, batch)).mistakes()
+        causes = [f"{rate[0].upper()}{rate[1:]}."] if side < 0 else self._causes(batch)
         if causes:
             warn(
                 f"fit: the loss does not move: it is {self._losses[-1]:.4g} in each of the last "
                 f"{_EPOCHS} epochs. {' '.join(causes)}"
             )
+
+    def _causes(self, batch):
+        from framework.training.mistakes import one_pass  # rarely needed
+
+        try:
+            return one_pass.one_pass(self._step, *map(as_tensors, batch)).mistakes()
+        except Exception:  # looking for a cause must not end the training
+            return []
 
     def _warn_once(self, what, message):
         if what in self._training.told or (what == "not finite" and self.handled):
