@@ -1,7 +1,5 @@
 """Error classes; each derives from the builtin that users of TensorFlow or Keras catch."""
 
-import difflib
-
 
 class FrameworkError(Exception):
     """Base of all errors that this package raises.
@@ -175,6 +173,8 @@ def suggest(name, known):
     known = [str(k) for k in known]
     by_spelling = {k.lower(): k for k in reversed(known)}
     typed = str(name).lower()
+    import difflib  # late: the import takes 1 ms, and only errors need it
+
     near = difflib.get_close_matches(typed, by_spelling, n=1, cutoff=0.7)
     if not near and len(typed) > 2:
         near = sorted((k for k in by_spelling if k.startswith(typed)), key=len)

@@ -9,7 +9,6 @@ import ctypes
 import functools
 import os
 import threading
-from pathlib import Path
 
 import numpy as np
 
@@ -32,6 +31,8 @@ def _function(name, result):
 @functools.cache
 def _libraries():
     """Return the libraries to search: NumPy's extension module, and bundled OpenBLAS files."""
+    from pathlib import Path  # late: the import takes 4 ms
+
     package = Path(np.__file__).parent
     linked = getattr(np._core, "_multiarray_umath", np)
     folders = package.parent / "numpy.libs", package / ".libs", package / ".dylibs"

@@ -10,7 +10,6 @@ import os
 import threading
 from collections import deque
 from functools import partial
-from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 
 from framework.core import parallel_run
@@ -20,7 +19,7 @@ VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _NO_LIMIT = 1 << 30  # a number of threads that is no limit
 _LEAST = 1.5e-6  # seconds of the shortest chunk that the thread team runs
 _LARGE = 3e-4  # seconds of work from which the team cuts it into two chunks per thread
-_OWN_GROUPS = Path("/proc/self/cgroup")
+_OWN_GROUPS = "/proc/self/cgroup"
 
 _count = None
 _listeners = []
@@ -77,10 +76,12 @@ def _of_environment(name):
     return int(text) if text.isdecimal() and int(text) else _NO_LIMIT
 
 
-def _quota(root=Path("/sys/fs/cgroup")):
+def _quota(root="/sys/fs/cgroup"):
     """Return how many CPUs the control groups (version 2 or 1) of this process allow."""
     least = _NO_LIMIT
-    for file in _group_files(root):
+    from pathlib import Path  # late: the import takes 4 ms
+
+    for file in _group_files(Path(root)):
         with contextlib.suppress(OSError, ValueError):
             if file.name == "cpu.max":
                 quota, period = file.read_text().split()
@@ -93,9 +94,11 @@ def _quota(root=Path("/sys/fs/cgroup")):
 
 def _group_files(root):
     """Yield the quota files of this process's control group and of its ancestors."""
+    from pathlib import Path, PurePosixPath
+
     lines = []
     with contextlib.suppress(OSError):
-        lines = _OWN_GROUPS.read_text().splitlines()
+        lines = Path(_OWN_GROUPS).read_text().splitlines()
     for line in lines:
         _, controllers, path = line.split(":", 2)
         if not controllers:

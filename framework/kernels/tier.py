@@ -15,12 +15,10 @@ The kernels use private parts of Numba: a release before `OLDEST` is refused, a 
 """
 
 import functools
-import logging
 import os
 import re
 from importlib import import_module
 from importlib.machinery import PathFinder
-from pathlib import Path
 
 from framework.core.errors import InvalidArgumentError
 
@@ -112,6 +110,8 @@ def _installed():
 
 def libraries():
     """Return the names of all modules that `library` accepts."""
+    from pathlib import Path  # late, as logging below: the imports take some ms
+
     folder = Path(__file__).parent / "fast"
     return sorted(file.stem for file in folder.glob("*.py") if file.stem != "__init__")
 
@@ -152,6 +152,8 @@ def _refuse(error):
 
 @functools.cache
 def _tell(reason):
+    import logging
+
     (first, oldest), (_, newest) = OLDEST, NEWEST
     logging.getLogger("framework").warning(
         f"{reason}. NumPy is used instead; remedy: "
@@ -167,6 +169,8 @@ ADVICE = "pip install 'framework[fast]'"
 @functools.cache
 def _advise():
     """Log, once in a process, that Numba would make this network faster."""
+    import logging
+
     logging.getLogger("framework").warning(
         "Numba is not installed. Convolutions and recurrent layers are 2 to 8 times as fast with "
         f"it: {ADVICE}"
