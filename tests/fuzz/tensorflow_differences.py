@@ -51,7 +51,7 @@ class Difference:
 
 _RAISED = r"raised'?, |^line \d+: 'raised' instead of"
 _NAN_FOR_ZERO = r"\(nan\) instead of np\.float\d+\(-?0\.0\)"
-_NAN = r"(?=.*(special=True|log|sqrt|acos|asin|pow|\*\*|/))"  # what may make NaN
+_NAN = r"(?=.*(special=True|log|sqrt|acos|asin|atanh|pow|\*\*|/))"  # what may make NaN
 _BY_NAN = r"(?s)(?=.*{}\()" + _NAN
 DIFFERENCES = {
     "TensorFlow refuses empty arrays in several ops (`sort`, `pad`, `tensor_scatter_nd_update`); "
@@ -227,6 +227,26 @@ DIFFERENCES = {
     "wraps it": Difference(r"(?s)(?=.*[<>=]=? -\d)(?=.*uint8)", r""),
     "`-t` of unsigned integers is computed; TensorFlow has none": Difference(
         r"(?s)(?=.*-[a-z(])(?=.*uint8)", _RAISED,
+    ),
+    "`reverse` of a 0-d tensor refuses an axis; TensorFlow passes over it": Difference(
+        r"reverse\(", r"'tuple' instead of 'raised'|instead of \('raised', 'Error', 'reverse:",
+    ),
+    "Second derivatives of `sign` are zeros; None in TensorFlow": Difference(
+        r"sign\(", r"None instead of float\d+\[.*\] \[[-0., ]*\]", by="second",
+    ),
+    "Second derivatives where the slope of a root is infinite: 0 times infinity is 0 here, NaN in "
+    "TensorFlow": Difference(
+        r"(?s)(?=.*sqrt\()(?=.*special=True)", r"\(nan\) instead of np\.float", by="second",
+    ),
+    "`inv` of 16-bit floats is refused; TensorFlow computes it": Difference(
+        r"linalg\.inv\(", r"instead of \('raised', 'Error', 'inv: expected a dtype of 32 bits",
+    ),
+    "TensorFlow takes float32 numbers below 1e-37 for zeros, also where they are factors": (
+        Difference(r"special=True", r"\(-?0\.0\) instead of np\.float32\(-?\d")
+    ),
+    "`softmax_cross_entropy_with_logits` of no classes for rows that logits have alone: no rows "
+    "here, the logits' rows in TensorFlow": Difference(
+        r"softmax_cross_entropy_with_logits\(", r"float32\[1\] instead of float32\[0\]",
     ),
     "Python effects of a `tf.function` take place at each trace, and in each thread that traces": (
         Difference(r"(?s)@tf\.function.*probe\(.*threads\(", r"^line \d+: threads\(")
