@@ -1,6 +1,7 @@
 from framework import (
     autodiff as autodiff, bitwise as bitwise, compat as compat, config as config, data as data,
-    debugging as debugging, dtypes as dtypes, errors as errors, image as image,
+    debugging as debugging, dtypes as dtypes, errors as errors, experimental as experimental,
+    image as image,
     initializers as initializers, io as io, keras as keras, linalg as linalg, lookup as lookup,
     losses as losses, math as math, metrics as metrics, nest as nest, nn as nn,
     optimizers as optimizers, random as random, sets as sets, signal as signal,

@@ -64,6 +64,7 @@ TESTED_IN = {
         datasets/diabetes datasets/passengers datasets/wine""",
     "datasets/test_tables.py": "datasets/boston_housing datasets/california_housing",
     "datasets/test_word_sequences.py": "datasets/imdb datasets/reuters",
+    "experimental/test_numpy.py": "experimental/numpy/* core/numpy_rule",
     "functions/test_arrays.py": "functions/creation functions/indexing functions/movement",
     "functions/test_control.py": "functions/array functions/python",
     "functions/test_debugging.py": "functions/finite",
@@ -164,8 +165,9 @@ TESTED_IN = {
     "test_config.py": "functions/devices functions/settings",
     "test_debugging.py": "training/numerics_check autodiff/debug/nonfinite_values",
     "test_namespaces.py": """
-        bitwise compat dtypes errors image io linalg math nest nn random sets signal strings keras/*
-        keras/preprocessing/* keras/layers/experimental/* keras/utils/* core/lazy core/left_out""",
+        bitwise compat dtypes errors image io/gfile linalg math nest nn random sets signal strings
+        keras/* keras/preprocessing/* keras/layers/experimental/* keras/utils/* core/lazy
+        core/left_out""",
     "training/test_accumulation.py": "training/accumulated_plans",
     "training/test_callbacks.py": "training/callbacks/*",
     "training/test_epochs.py": "data/pydataset training/class_weights",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from framework.core import dtypes
+from framework.core import dtypes, numpy_rule
 from framework.core.cast import cast
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operand import Operand, WeakNumber
@@ -45,7 +45,7 @@ def tensor(value, dtype=None, casts=False) -> Any:
     else:
         return Tensor(array_of(value, dtype, casts))
     if dtype is not None and found.dtype != dtypes.as_dtype(dtype):
-        if casts:
+        if casts or numpy_rule.settings.mode in ("safe", "all"):
             return cast(found, dtype=dtypes.as_dtype(dtype).np)
         raise _of_another(found.dtype, dtypes.as_dtype(dtype))
     return found

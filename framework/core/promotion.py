@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from framework.core import dtypes
+from framework.core import dtypes, numpy_rule
 from framework.core.cast import cast
 from framework.core.conversion import array_of, holds_tensors, loses, tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, unfit
@@ -62,6 +62,8 @@ def strict_all(*values) -> tuple[Any, ...]:
     values = [v.read() if isinstance(v, CoreVariable) else v for v in values]
     values = [v._as_tensor() if hasattr(v, "_as_tensor") else v for v in values]
     typed = [v for v in values if _is_typed(v)]
+    if numpy_rule.settings.mode != "off" and not any(isinstance(v, Operand) for v in values):
+        return _by_numpy(values)
     if not typed:
         return _untyped([v._read() if isinstance(v, WeakNumber) else v for v in values])
     dtype = typed[0].dtype
@@ -72,6 +74,14 @@ def strict_all(*values) -> tuple[Any, ...]:
                 "Cast one of them with tf.cast; dtypes are not promoted implicitly."
             )
     return tuple(v if _is_typed(v) else _adopt(v, dtype) for v in values)
+
+
+def _by_numpy(values):
+    """Return the operands as tensors of the dtype that `core/numpy_rule.py` gives them."""
+    dtype = dtypes.as_dtype(numpy_rule.common_dtype(values))
+    made = (v if isinstance(v, Tensor) else tensor(v) if hasattr(v, "dtype") else
+            Tensor(np.asarray(v, dtype.np)) for v in values)  # fmt: skip
+    return tuple(v if v.dtype is dtype else cast(v, dtype=dtype.np) for v in made)
 
 
 def _is_typed(value):

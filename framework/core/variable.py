@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from framework.core import conversion, dtypes
+from framework.core import conversion, dtypes, numpy_rule
 from framework.core.argument_types import DTypeLike, ShapeLike, TensorLike
 from framework.core.buffers import exclusive
 from framework.core.cast import cast
@@ -166,7 +166,7 @@ class CoreVariable(Operators):
             raise misfit(self.name, what, array.shape, self.shape)
         if array.dtype == self._array.dtype:
             return value
-        if self._casts:
+        if self._casts or numpy_rule.settings.mode in ("safe", "all"):
             return cast(value, dtype=self._array.dtype)
         raise DTypeError(
             f"Variable {self.name!r}: {what} got a value of dtype {value.dtype}, expected "

@@ -141,7 +141,9 @@ class _ListOfValues(_Message):
 
 def _items(value):
     value = value.numpy() if hasattr(value, "numpy") else value
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return [v.item() if hasattr(v, "item") and v.shape == () else v for v in value]
 
 
 def _shown(value):

@@ -208,6 +208,11 @@ class Lookup(Layer, strings=False):
             made.sparse = True
         return made
 
+    @property
+    def input_dtype(self):
+        """The dtype of words; of indices if `invert`."""
+        return dtypes.string if _has_strings(self) and not self.invert else dtypes.int64
+
     def compute_output_spec(self, inputs: Any):
         """Return the output's shape and dtype; the last size is None without a vocabulary."""
         return spec_of(self, super().compute_output_spec, inputs)

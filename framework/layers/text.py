@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from framework.core import dtypes
 from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import Resolved, one_of
 from framework.core.conversion import tensor
@@ -178,6 +179,11 @@ class TextVectorization(Layer):
             )
         self._framework.tokens = _Tokenizer(self, self.output_sequence_length)
         self._framework.all_tokens = _Tokenizer(self, None)
+
+    @property
+    def input_dtype(self):
+        """The dtype of texts."""
+        return dtypes.string
 
     def build(self, input_shape: ShapeLike = None) -> None:
         """Do nothing: the vocabulary, without which no call is possible, may come later."""

@@ -99,7 +99,7 @@ class Sequential(Model, makes_masks=False, locks=False):
             return  # shapes of several inputs: the first call builds the layers
         shape = (None, *input_shape[1:])
         if self._framework.input_layer is None:
-            layer = InputLayer(batch_shape=shape, dtype=self._framework.stack[0].compute_dtype)
+            layer = InputLayer(batch_shape=shape, dtype=_input_dtype(self._framework.stack[0]))
             self._framework.input_layer = layer
         elif not _agree(self._framework.input_layer.batch_shape, shape):
             raise InvalidArgumentError(
@@ -217,6 +217,16 @@ class Sequential(Model, makes_masks=False, locks=False):
         return (
             self._framework.input_layer.dtype if self._framework.input_layer else self.compute_dtype
         )
+
+
+def _input_dtype(layer):
+    """Return the dtype of the inputs of a layer, or of a model in which the first layer has one."""
+    while isinstance(layer, Sequential) and layer.layers:
+        start = layer._framework.input_layer
+        if start is not None:
+            return start.dtype
+        layer = layer.layers[0]
+    return layer.input_dtype
 
 
 def _is_shape(value):

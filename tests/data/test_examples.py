@@ -87,6 +87,12 @@ def test_damaged_messages(data):
         parse_single_example(data, {"i": Var("int64")})
 
 
+def test_lists_of_scalar_tensors():
+    assert Int64List(value=[tf.constant(True), tf.constant(3), np.bool_(False)]).value == [
+        1, 3, 0,
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(("make", "told"), [
     (lambda: BytesList(["text"]).SerializeToString(), "expected bytes, got str"),
     (lambda: Int64List([1.5]).SerializeToString(), "expected ints, got float"),

@@ -480,3 +480,15 @@ def test_columns_are_adapted_to_as_a_whole():
 class Numbers(Column):
     def __array__(self, dtype=None, copy=None):
         return self._values.astype(float)
+
+
+def test_a_sequential_model_that_begins_with_words():
+    """Its inputs are texts, also behind another model; indices for an inverted lookup."""
+    encoder = layers.TextVectorization(vocabulary=["a", "b"], output_sequence_length=2)
+    inner = keras.Sequential([encoder, layers.Embedding(4, 3), layers.Flatten(), layers.Dense(1)])
+    assert inner.predict(np.array(["a b", "c"]), verbose=0).shape == (2, 1)
+    outer = keras.Sequential([inner, layers.Activation("sigmoid")])
+    assert outer(tf.constant(["a", "b b"])).shape == (2, 1)
+    assert outer.inputs[0].dtype == inner.inputs[0].dtype == "string"
+    words = keras.Sequential([layers.StringLookup(vocabulary=["x", "y"], invert=True)])
+    assert words.predict(np.array([[1, 2]]), verbose=0).tolist() == [[b"x", b"y"]]

@@ -1,3 +1,4 @@
+from framework.io import gfile as gfile
 from framework.data.csv_files import decode_csv as decode_csv
 from framework.data.file_contents import (
     decode_base64 as decode_base64, decode_compressed as decode_compressed,

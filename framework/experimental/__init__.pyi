@@ -1,0 +1,1 @@
+from framework.experimental import numpy as numpy

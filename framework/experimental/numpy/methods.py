@@ -1,0 +1,56 @@
+"""Methods of NumPy's arrays that tensors have while NumPy's behavior is switched on."""
+
+from framework.core.tensor import Tensor
+from framework.experimental.numpy import functions
+from framework.experimental.numpy.conversion import asarray
+from framework.experimental.numpy.declarations import OWN, declared
+
+# as in TensorFlow; NumPy's own functions call a method of their name, if there is one
+_METHODS = {
+    "clip": "clip", "flatten": "flatten", "max": "amax", "mean": "mean", "min": "amin",
+    "ravel": "ravel", "swapaxes": "swapaxes",
+}  # fmt: skip
+
+
+def _reshaped(x, *shape, order="C"):
+    return declared("reshape")(x, shape[0] if len(shape) == 1 else shape)
+
+
+def _transposed(x, *axes):
+    axes = axes[0] if len(axes) == 1 else axes or None
+    return declared("transpose")(x, axes)
+
+
+def _method(name):
+    """Return the function of this name, made at the first call."""
+
+    def method(self, *args, **kwargs):
+        function = getattr(functions, name, None) or declared(name, OWN)
+        return function(self, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+def _members():
+    found = {name: _method(function) for name, function in _METHODS.items()}
+    found["reshape"], found["transpose"] = _reshaped, _transposed
+    found["astype"] = asarray
+    found["T"] = property(_transposed)
+    found["itemsize"] = property(lambda x: x.array.itemsize)
+    found["data"] = property(lambda x: x.numpy().data)
+    return found
+
+
+def add_methods():
+    """Give Tensor the methods; those that it has remain."""
+    for name, member in _members().items():
+        if not hasattr(Tensor, name):
+            setattr(Tensor, name, member)
+
+
+def remove_methods():
+    """Take the methods from Tensor again."""
+    for name in _members():
+        if name in vars(Tensor):
+            delattr(Tensor, name)

@@ -1,0 +1,65 @@
+"""tf.experimental.numpy.random: NumPy's draws, by the seed of `tf.random.set_seed`."""
+
+from typing import Any
+
+import numpy as np
+
+from framework.core import dtypes
+from framework.core.argument_types import DTypeLike, TensorLike
+from framework.core.numpy_rule import default_float
+from framework.experimental.numpy.conversion import asarray
+from framework.functions import distributions, sampling
+
+
+def seed(s: Any) -> None:
+    """Set the global seed."""
+    sampling.set_seed(int(s))
+
+
+def _shape(size):
+    return () if size is None else tuple(np.asarray(size).reshape(-1).tolist())
+
+
+def randn(*args: int) -> Any:
+    """Return normal numbers in the shape of the arguments."""
+    return sampling.normal(args, dtype=dtypes.as_dtype(default_float()))
+
+
+def standard_normal(size: Any = None) -> Any:
+    """Return normal numbers in the shape `size`."""
+    return randn(*_shape(size))
+
+
+def uniform(low: TensorLike = 0.0, high: TensorLike = 1.0, size: Any = None) -> Any:
+    """Return uniform numbers from `low` to `high`."""
+    dtype = dtypes.as_dtype(default_float())
+    low, high = asarray(low, dtype), asarray(high, dtype)
+    shape = np.broadcast_shapes(tuple(low.shape), tuple(high.shape)) if size is None else size
+    return sampling.uniform(_shape(shape), dtype=dtype) * (high - low) + low
+
+
+def rand(*size: int) -> Any:
+    """Return uniform numbers from 0 to 1 in the shape of the arguments."""
+    return uniform(size=size)
+
+
+def random(size: Any = None) -> Any:
+    """Return uniform numbers from 0 to 1 in the shape `size`."""
+    return uniform(size=_shape(size))
+
+
+def randint(
+    low: Any, high: Any = None, size: Any = None, dtype: DTypeLike = np.int64,
+) -> Any:  # fmt: skip
+    """Return integers from `low`, or 0, up to but without `high`, or `low`."""
+    first, last = (0, low) if high is None else (low, high)
+    made = sampling.uniform(_shape(size), int(first), int(last), dtype=dtypes.int64)
+    return asarray(made, dtype)
+
+
+def poisson(lam: TensorLike = 1.0, size: Any = None) -> Any:
+    """Return draws from Poisson distributions, int64."""
+    lam = asarray(lam, np.float64)
+    shape = tuple(lam.shape) if size is None else _shape(size)
+    counts = tuple(shape)[: len(shape) - lam.ndim]  # `tf.random.poisson` adds the shape of lam
+    return distributions.poisson(counts, lam, dtype=dtypes.int64)

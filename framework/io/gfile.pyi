@@ -1,0 +1,1 @@
+from framework.data.gfile import *
