@@ -4,7 +4,7 @@ from framework import (
     image as image,
     initializers as initializers, io as io, keras as keras, linalg as linalg, lookup as lookup,
     losses as losses, math as math, metrics as metrics, nest as nest, nn as nn,
-    optimizers as optimizers, random as random, sets as sets, signal as signal,
+    optimizers as optimizers, ragged as ragged, random as random, sets as sets, signal as signal,
     sparse as sparse, strings as strings, summary as summary, train as train, wrappers as wrappers,
 )  # fmt: skip
 from framework.autodiff.custom_gradients import (
@@ -112,6 +112,7 @@ from framework.functions.scattering import (
 from framework.functions.strings import as_string as as_string
 from framework.initializers import Ones, RandomNormal, RandomUniform, Zeros
 from framework.kernels.report import show_config as show_config
+from framework.ops.ragged_tensor import RaggedTensor as RaggedTensor
 from framework.ops.slices import IndexedSlices as IndexedSlices
 from framework.ops.sparse_tensor import (
     SparseTensor as SparseTensor, SparseTensorSpec as SparseTensorSpec,

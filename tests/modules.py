@@ -78,6 +78,7 @@ TESTED_IN = {
     "functions/test_banded.py": "kernels/banded",
     "functions/test_linalg.py": "kernels/matrices",
     "functions/test_sampling.py": "functions/distributions functions/generator",
+    "functions/test_ragged.py": "ops/ragged_tensor ops/ragged_constructors ragged",
     "functions/test_sparse.py": """
         core/composite data/sparse_rows functions/sparse_arithmetic functions/sparse_lookup
         ops/sparse_tensor sparse""",

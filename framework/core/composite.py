@@ -22,5 +22,11 @@ class Composite:
     def _with_parts(self, parts: Any) -> Any:
         raise NotImplementedError
 
+    def _reduced(self, name: str, axis: Any, keepdims: bool) -> Any:
+        """Return a reduction, such as reduce_sum, over an axis; None: it needs a tensor."""
+
+    def _combined(self, op: Any, x: Any, y: Any) -> Any:
+        """Return an op of two operands of which one is `self`; None: the op needs tensors."""
+
     def _mapped(self, op: Any) -> Any:
         """Return the result of an elementwise op in the same form; None: the op needs a tensor."""

@@ -29,6 +29,7 @@ from framework.functions.wrappers import (
 from framework.ops import division, special
 from framework.ops import elementwise as ops
 from framework.ops.casting import saturate_cast as _saturate_cast
+from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.slices import IndexedSlices, sliced
 from framework.ops.sparse_tensor import SparseTensor
 
@@ -268,6 +269,8 @@ def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Any:
             return sliced(cast(x.values, dtype), x.indices, x.dense_shape)
         if isinstance(x, SparseTensor):
             return x.with_values(cast(x.values, dtype))
+        if isinstance(x, RaggedTensor):
+            return x.with_flat_values(cast(x.flat_values, dtype))
         x = tensor(x)
     return x if x.dtype is dtype else _cast(x, dtype=dtype.np)
 

@@ -16,6 +16,7 @@ from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.ops import elementwise
 from framework.ops import movement as ops
+from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.slices import gather_rows
 
 _slice, _tensor = slice, tensor  # functions and parameters below hide these names
@@ -70,6 +71,8 @@ def gather(
     >>> tf.gather([10, 20, 30], [2, 0]).numpy()
     array([30, 10], dtype=int32)
     """
+    if isinstance(params, RaggedTensor):
+        return params._rows(np.asarray(_tensor(indices)).reshape(-1))
     x, indices = tensor(params), tensor(indices)
     if not indices.dtype.is_integer:
         raise DTypeError(f"gather: `indices` must be integers, got {indices.dtype}.")

@@ -18,6 +18,7 @@ from framework.core.tensor import Tensor
 from framework.functions.printing import shown
 from framework.functions.strings import OBJECT, Each, texts
 from framework.ops import movement
+from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.tables import look_up_all
 
 
@@ -78,6 +79,8 @@ def reduce_join(
         keepdims: keep the joined axes with size 1.
         separator: what stands between the strings.
     """
+    if isinstance(inputs, RaggedTensor):
+        return _join_rows(inputs, axis, keepdims, separator)
     x = texts(inputs, "reduce_join")
     every = range(x.ndim)[::-1] if axis is None else np.atleast_1d(np.asarray(axis, int)).tolist()
     joined = all_axes(list(every), x.ndim, "reduce_join")
@@ -86,6 +89,20 @@ def reduce_join(
     turned = movement.transpose(x, perm=(*kept, *axes)) if x.ndim else x
     y = look_up_all(turned, table=_JoinAlong(len(axes), _bytes(separator)))
     return movement.expand_axes(y, sorted(axes)) if keepdims else y
+
+
+def _join_rows(x, axis, keepdims, separator):
+    """Return the strings of the rows of a ragged tensor joined along one axis."""
+    last = x.ndim - 1
+    if axis not in (last, -1):
+        raise InvalidArgumentError(
+            f"reduce_join: axis: expected {last} or -1 of a ragged tensor, got {axis!r}."
+        )
+    if isinstance(x.values, RaggedTensor):
+        return x.with_values(_join_rows(x.values, -1, keepdims, separator))
+    y = tensor([_bytes(separator).join(np.asarray(row).tolist()) for row in x] or
+               np.empty(0, object))  # fmt: skip
+    return movement.expand_axes(y, (1,)) if keepdims else y
 
 
 class _JoinSegments(NamedTuple):

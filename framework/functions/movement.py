@@ -15,9 +15,11 @@ from framework.core.promotion import strict_all
 from framework.core.standins import is_symbolic
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
+from framework.functions.ragged import joined
 from framework.ops import elementwise
 from framework.ops import movement as ops
 from framework.ops.complex import conjugated
+from framework.ops.ragged_tensor import RaggedTensor
 
 _tensor = tensor  # the parameter `tensor` of some functions hides the name
 
@@ -192,6 +194,8 @@ def concat(values: TensorLike, axis: Axis, name: str | None = "concat") -> Tenso
     array([[1, 2],
            [3, 4]], dtype=int32)
     """
+    if isinstance(values, (list, tuple)) and any(isinstance(v, RaggedTensor) for v in values):
+        return joined([v if isinstance(v, RaggedTensor) else tensor(v) for v in values], int(axis))
     xs = _several(values, "concat") if isinstance(values, (list, tuple)) else [tensor(values)]
     axis = one_axis(axis, xs[0].ndim, "concat")
     for x in xs[1:]:

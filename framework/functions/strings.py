@@ -23,6 +23,7 @@ from framework.core.operations import operation
 from framework.core.symbolic import KerasTensor, broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.kernels.hashing import fingerprint, keyed_hash, murmur_hash
+from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.tables import look_up_all
 
 OBJECT = np.dtype(object)
@@ -62,8 +63,11 @@ def texts(x, what):
     return x
 
 
-def each(x, function, *settings, what, dtype=OBJECT):
-    """Apply a function to each string of `x`."""
+def each(x, function, *settings, what, dtype=OBJECT) -> Any:
+    """Apply a function to each string of `x`, a tensor or RaggedTensor."""
+    if isinstance(x, RaggedTensor):
+        made = each(x.flat_values, function, *settings, what=what, dtype=dtype)
+        return x.with_flat_values(made)
     return look_up_all(texts(x, what), table=Each(function, settings, np.dtype(dtype)))
 
 
@@ -111,7 +115,7 @@ def _substr(text, pos, size, unit):
 def substr(
     input: TensorLike, pos: TensorLike, len: TensorLike, unit: Any = "BYTE",
     name: str | None = None,
-) -> Tensor:  # fmt: skip
+) -> Any:  # fmt: skip
     """Return the part of each string from `pos` on.
 
     Args:
@@ -123,6 +127,8 @@ def substr(
     Raises:
         InvalidArgumentError: a position lies outside its string.
     """
+    if isinstance(input, RaggedTensor):
+        return input.with_flat_values(substr(input.flat_values, pos, len, unit))
     operands = (texts(input, "substr"), tensor(pos), tensor(len))
     return look_up_all(*operands, table=Each(_substr, (_unit(unit, "substr"),)))
 

@@ -1,6 +1,6 @@
 """Functions of tf.strings that split strings into rows of different lengths, and their encodings.
 
-One string gives a tensor, several give a `Ragged`.
+One string gives a tensor, several give a `RaggedTensor`.
 
 >>> import framework as tf
 >>> tf.strings.split("a b c").numpy().tolist()
@@ -19,8 +19,9 @@ from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.tensor import Tensor
-from framework.functions.ragged import Ragged, nested
+from framework.functions.ragged import nested
 from framework.functions.strings import OBJECT, Each, texts
+from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.tables import look_up_all, look_up_rows
 
 _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -54,7 +55,7 @@ class _Lists(NamedTuple):
 
 
 def _split_rows(x, function, settings, dtypes, what):
-    """Return the lists of each string, as a tensor or Ragged each."""
+    """Return the lists of each string, as a tensor or RaggedTensor each."""
     x = texts(x, what)
     *values, row_splits = look_up_rows(x, table=_Lists(function, settings, dtypes))
     return [nested(v, row_splits, tuple(x.shape)) for v in values]
@@ -138,7 +139,7 @@ def ngrams(
     """Return the runs of words along the last axis, joined.
 
     Args:
-        data: strings of rank 1 or 2, or a Ragged.
+        data: strings of rank 1 or 2, or a RaggedTensor.
         ngram_width: how many words a run has; a tuple for several numbers, one after another.
         separator: what stands between the words.
         pad_values: a string, or two, for before and after each row.
@@ -161,18 +162,21 @@ def ngrams(
     table = _Grams(
         tuple(map(int, widths)), _bytes(separator), pads, most, bool(preserve_short_sequences)
     )
-    if isinstance(data, Ragged):
-        if isinstance(data.values, Ragged):
-            return Ragged(ngrams(data.values, ngram_width, separator, pad_values, padding_width,
-                                 preserve_short_sequences), data.row_splits)  # fmt: skip
-        return Ragged(*look_up_rows(texts(data.values, "ngrams"), data.row_splits, table=table))
+    if isinstance(data, RaggedTensor):
+        if isinstance(data.values, RaggedTensor):
+            options = ngram_width, separator, pad_values, padding_width, preserve_short_sequences
+            return RaggedTensor(ngrams(data.values, *options), data.row_splits)
+        found = look_up_rows(texts(data.values, "ngrams"), data.row_splits, table=table)
+        return RaggedTensor(*found)
     x = texts(data, "ngrams")
     if x.ndim not in (1, 2):
-        raise ShapeError(f"ngrams: expected rank 1 or 2 or a Ragged, got shape {tuple(x.shape)}.")
+        raise ShapeError(
+            f"ngrams: expected rank 1 or 2 or a RaggedTensor, got shape {tuple(x.shape)}."
+        )
     rows, size = (1, x.shape[0]) if x.ndim == 1 else x.shape
     flat = x if x.ndim == 1 else look_up_all(x, table=_Flat())
     values, ends = look_up_rows(flat, np.arange(rows + 1, dtype=np.int64) * size, table=table)
-    return values if x.ndim == 1 else Ragged(values, ends).to_tensor()
+    return values if x.ndim == 1 else RaggedTensor(values, ends).to_tensor()
 
 
 class _Flat(NamedTuple):
@@ -362,7 +366,7 @@ def unicode_encode(
     """Return the strings of rows of code points.
 
     Args:
-        input: int32 of shape (..., length), or a Ragged.
+        input: int32 of shape (..., length), or a RaggedTensor.
         output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
         errors: what to do with numbers that are no code points: "replace", "ignore" or "strict".
         replacement_char: the code point instead of them.
@@ -374,10 +378,10 @@ def unicode_encode(
     what = "unicode_encode"
     _, errors, other, _ = _settings("utf-8", errors, replacement_char, False, what)
     table = _Encode(_output(output_encoding, what), errors, ord(other))
-    if isinstance(input, Ragged):
-        if isinstance(input.values, Ragged):
+    if isinstance(input, RaggedTensor):
+        if isinstance(input.values, RaggedTensor):
             inner = unicode_encode(input.values, output_encoding, errors, replacement_char)
-            return Ragged(inner, input.row_splits)
+            return RaggedTensor(inner, input.row_splits)
         return look_up_all(input.values, input.row_splits, table=table)
     x = tensor(input)
     if not x.dtype.is_integer or not x.ndim:

@@ -169,6 +169,10 @@ class Wrappers:
                 dtype = x.array.dtype
                 if dtype is y.array.dtype and dtype.kind in kinds:
                     return op(x, y)
+            if isinstance(x, Composite) or isinstance(y, Composite):
+                held = x if isinstance(x, Composite) else y
+                if (made := held._combined(op, x, y)) is not None:
+                    return made
             return op(*convert(x, y))
 
         return finished(function, self.module, declared, x="x", y="y")
@@ -182,6 +186,10 @@ class Wrappers:
             input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False,
             name: str | None = None,
         ) -> Tensor:  # fmt: skip
+            if isinstance(input_tensor, Composite):
+                made = input_tensor._reduced(what, axis, keepdims)
+                if made is not None:
+                    return made
             x = convert(input_tensor)
             axis = all_axes(axis, x.ndim, what)
             return op(x, axis=axis, keepdims=bool(keepdims))

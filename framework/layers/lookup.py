@@ -19,6 +19,7 @@ from framework.core.tensor import Tensor
 from framework.layers.base import Layer
 from framework.layers.categorical import batches_of, check_sparse, encode, whole_of
 from framework.layers.hashing import SaltField, buckets
+from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.tables import look_up
 
 LOOKUP_MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf", "binary", "tf-idf")
@@ -194,6 +195,10 @@ class Lookup(Layer, strings=False):
             )
         if own.table is None:
             own.table = _new_table(self)
+        if isinstance(inputs, RaggedTensor):
+            if self.output_mode == "int":
+                return inputs.with_flat_values(self.call(inputs.flat_values))
+            inputs = inputs.to_tensor()
         indices = look_up(_tensor(self, inputs), table=own.table)
         if self.output_mode == "int":
             return indices

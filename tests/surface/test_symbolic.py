@@ -61,8 +61,8 @@ NOT_OF_TENSORS = {
         strings.unicode_encode strings.unicode_split strings.unicode_split_with_offsets
     """), "gives or takes rows of different lengths"),
     **dict.fromkeys(
-        [n for n in NAMES if n.startswith("sparse.") or n.endswith("lookup_sparse")],
-        "gives or takes sparse tensors",
+        [n for n in NAMES if n.startswith(("sparse.", "ragged.")) or n.endswith("lookup_sparse")],
+        "gives or takes sparse or ragged tensors",
     ),
 }  # fmt: skip
 """Functions for which the question makes no sense; why."""

@@ -20,6 +20,7 @@ from tests.surface import (
     image,
     linalg,
     nn,
+    ragged,
     random,
     signal,
     sparse,
@@ -28,13 +29,13 @@ from tests.surface import (
 
 TABLES = (
     linalg, arrays, dtypes_and_errors, random, elementwise, class_members, nn, signal, image,
-    sparse, strings,
+    sparse, strings, ragged,
 )  # fmt: skip
 HOMES = {
     "": tf, "math.": tf.math, "nn.": tf.nn, "linalg.": tf.linalg, "random.": tf.random,
     "debugging.": tf.debugging, "dtypes.": tf.dtypes, "errors.": tf.errors, "nest.": tf.nest,
     "autodiff.": tf.autodiff, "image.": tf.image, "signal.": tf.signal, "strings.": tf.strings,
-    "sets.": tf.sets, "bitwise.": tf.bitwise, "sparse.": tf.sparse,
+    "sets.": tf.sets, "bitwise.": tf.bitwise, "sparse.": tf.sparse, "ragged.": tf.ragged,
 }  # fmt: skip
 CLASSES = (
     "Tensor", "Variable", "GradientTape", "UnconnectedGradients", "Module", "name_scope",
