@@ -287,6 +287,8 @@ def _array(value, name):
     if value is None:  # an output without a target, an optional input
         return None
     array = array_in(value, name)
+    if type(value).__name__ == "Series" and array.ndim == 1 and name[:6] != "sample":
+        array = array[:, None]  # as in Keras, a column of a table is a matrix of one column
     if isinstance(array, SparseRows):
         return array.cast(dtypes.floatx().np) if array.dtype.kind == "f" else array
     if dtypes.of_array(array).is_floating:

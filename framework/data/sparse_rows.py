@@ -49,6 +49,9 @@ class SparseRows:
         return self.shape[0]
 
     def __getitem__(self, numbers):
+        if numbers is None:  # the whole as one row
+            indices = np.column_stack([np.zeros(len(self._indices), np.int64), self._indices])
+            return SparseRows(_sparse(indices, self._values, (1, *self.shape)))
         if isinstance(numbers, tuple):  # (i, ...)
             i = numbers[0]
             part = slice(self._starts[i], self._starts[i + 1])

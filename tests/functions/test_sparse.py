@@ -201,6 +201,9 @@ def test_datasets_of_sparse_tensors():
     x, y = _data()
     data = tf.data.Dataset.from_tensor_slices((tf.sparse.from_dense(x), y))
     assert data.element_spec[0] == tf.SparseTensorSpec([12])
+    whole = tf.data.Dataset.from_tensors((tf.sparse.from_dense(x), y))
+    assert whole.element_spec[0] == tf.SparseTensorSpec([40, 12])
+    np.testing.assert_array_equal(tf.sparse.to_dense(next(iter(whole))[0]), x)
     row = next(iter(data))[0]
     assert row.shape == (12,)
     for batches in (data.batch(7), data.map(lambda a, b: (a, b)).batch(7)):
