@@ -195,20 +195,16 @@ class Lookup(Layer, strings=False):
             )
         if own.table is None:
             own.table = _new_table(self)
-        if isinstance(inputs, RaggedTensor):
-            if self.output_mode == "int":
-                return inputs.with_flat_values(self.call(inputs.flat_values))
-            inputs = inputs.to_tensor()
+        if isinstance(inputs, RaggedTensor) and self.output_mode == "int":
+            return inputs.with_flat_values(self.call(inputs.flat_values))
         indices = look_up(_tensor(self, inputs), table=own.table)
         if self.output_mode == "int":
             return indices
         depth = self.max_tokens if self.pad_to_max_tokens else self.vocabulary_size()
         if self.output_mode != "tf_idf":
-            int64 = np.dtype(np.int64)
-            return encode(indices, self.output_mode, depth, int64, sparse=self.sparse)
+            return encode(indices, self.output_mode, depth, np.dtype("int64"), sparse=self.sparse)
         idf = self._framework.idf
-        counts = encode(indices, "count", depth, idf.dtype, sparse=self.sparse)
-        made = counts * Tensor(idf)
+        made = encode(indices, "count", depth, idf.dtype, sparse=self.sparse) * Tensor(idf)
         if self.sparse and isinstance(made, KerasTensor):
             made.sparse = True
         return made
