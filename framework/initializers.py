@@ -382,3 +382,13 @@ def deserialize(config, custom_objects=None):
 
 
 InitializerField = Annotated[Configured, Resolved("an initializer", get)]
+
+# TensorFlow's names, as `tf.initializers.zeros`
+constant, identity, ones, orthogonal, stft, zeros = (
+    Constant, Identity, Ones, Orthogonal, STFT, Zeros,
+)  # fmt: skip
+glorot_normal, glorot_uniform = GlorotNormal, GlorotUniform
+he_normal, he_uniform = HeNormal, HeUniform
+lecun_normal, lecun_uniform = LecunNormal, LecunUniform
+random_normal, random_uniform = RandomNormal, RandomUniform
+truncated_normal, variance_scaling = TruncatedNormal, VarianceScaling

@@ -3,7 +3,8 @@ import inspect
 import numpy as np
 import pytest
 
-from framework import initializers
+import framework as tf
+from framework import initializers, keras
 from framework.core import random
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.initializers import compute_fans
@@ -143,3 +144,11 @@ def test_stft_takes_the_values_of_a_window():
     np.testing.assert_array_equal(own, named)
     with pytest.raises(ShapeError, match=r"window of shape \(6,\)"):
         initializers.STFT(window=[1.0, 2.0])((6, 1, 4))
+
+
+def test_names_of_tensorflow():
+    listed = [name for name in dir(keras.initializers) if name[0].islower()]
+    classes = {name: getattr(keras.initializers, name) for name in listed}
+    classes = {name: c for name, c in classes.items() if isinstance(c, type)}
+    assert len(classes) == 16
+    assert all(getattr(tf.initializers, name) is c for name, c in classes.items())
