@@ -14,7 +14,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "reference"
 _TENSORFLOW = (
     "math", "nn", "linalg", "random", "data", "image", "strings", "signal", "sets",
-    "sparse", "summary", "bitwise", "io", "lookup", "train", "nest", "dtypes", "errors",
+    "sparse", "ragged", "summary", "bitwise", "io", "lookup", "train", "nest", "dtypes", "errors",
     "autodiff", "debugging", "config", "wrappers",
 )  # fmt: skip
 _KERAS = (
