@@ -29,7 +29,7 @@ help:
 	@echo 'make fuzz     compare random programs in all modes   (MINUTES=60, ARGS="--seed 7")'
 	@echo 'make fuzz-tf  compare random programs with TensorFlow      (TF_PYTHON=... has one)'
 	@echo 'make parity-tf  compare every function with TensorFlow     (TF_PYTHON=... has one)'
-	@echo 'make parity   compare training runs with Keras on JAX      (ARGS="losses" chooses)'
+	@echo 'make parity   compare training and calls with Keras on JAX (ARGS="losses" chooses)'
 
 demo: $(VENV)/.core
 	$(python) examples/mnist_fit.py

@@ -1,5 +1,6 @@
 """Activation functions: Keras's names and formulas, on tensors, arrays and KerasTensors."""
 
+import math
 from typing import Annotated, Any
 
 from framework.core import dtypes
@@ -9,6 +10,7 @@ from framework.core.cast import cast
 from framework.core.configurable import Resolved, serialize_value
 from framework.core.conversion import tensor
 from framework.core.errors import ShapeError
+from framework.core.operations import operation
 from framework.core.registry import Registry
 from framework.core.shared_fields import Configured
 from framework.core.tensor import Tensor
@@ -172,6 +174,7 @@ def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
 
 
 @activations.add()
+@operation
 def glu(x: TensorLike, axis: Axis = -1) -> Tensor:
     """The first half along `axis` times the second's sigmoid (Dauphin 2016, arXiv:1612.08083)."""
     x = _floating(x)
@@ -234,18 +237,21 @@ def log_sigmoid(x: TensorLike) -> Tensor:
 
 
 @activations.add()
+@operation
 def softmax(x: TensorLike, axis: Axis = -1) -> Tensor:
     """`exp(x)` divided by its sum over `axis` (an int, or a sequence of axes taken together)."""
     return _along(rows.softmax, x, axis, "softmax")
 
 
 @activations.add()
+@operation
 def log_softmax(x: TensorLike, axis: Axis = -1) -> Tensor:
     """`x - log(sum(exp(x)))` over `axis` (an int, or a sequence of axes taken together)."""
     return _along(rows.log_softmax, x, axis, "log_softmax")
 
 
 @activations.add()
+@operation
 def sparsemax(x: TensorLike, axis: Axis = -1) -> Tensor:
     """The nearest point of the probability simplex (Martins & Astudillo 2016, arXiv:1602.02068)."""
     return _along(special.sparsemax, x, axis, "sparsemax")
@@ -260,7 +266,8 @@ def _along(op, x, axis, what):
         return op(x, axis=axes[0])
     rest = tuple(i for i in range(x.ndim) if i not in axes)  # the axes that stay as they are
     moved = movement.transpose(x, perm=rest + axes)
-    rows_of = movement.reshape(moved, shape=(*(x.shape[i] for i in rest), -1))
+    size = math.prod(x.shape[i] for i in axes)
+    rows_of = movement.reshape(moved, shape=(*(x.shape[i] for i in rest), size))
     result = movement.reshape(op(rows_of, axis=len(rest)), shape=tuple(moved.shape))
     back = sorted(range(x.ndim), key=(rest + axes).__getitem__)
     return movement.transpose(result, perm=tuple(back))

@@ -6,14 +6,24 @@ point of every curve in History, for every weight before and after, and for what
 beside these; curves, weights and their shapes have to be the same ones. A scenario in which real
 Keras's loss does not fall, or none of its weights moves, by more than 10 times that shows
 nothing: it fails as void. So does one that raises an error on either side.
+
+Values of single calls (`parity/values.py`) are equal when |ours − theirs| ≤ 1e-5·max(|theirs|, m),
+where m is the largest magnitude in the array, but at most 1: relative, with the array's scale
+where digits cancel. It is 2e-3 in float16 and 1.6e-2 in bfloat16, two units of the last place.
+Shapes, dtypes and texts must be the same. `parity/excused.py` has the known differences.
 """
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 import numpy as np
 
+from parity.excused import EXCUSED
+from parity.values import REFUSED
+
 TOLERANCE = 2e-4
 TOLERANCES = {"files": 1e-5}  # of modules whose numbers do not pass through many steps
+RELATIVE = {"float16": 2e-3, "complex64": 1e-5, "bfloat16": 1.6e-2}  # of values, else 1e-5
 
 
 @dataclass(frozen=True)
@@ -26,10 +36,15 @@ class Verdict:
     weights: float = 0.0
     fell: float = 0.0
     moved: float = 0.0
+    excuse: str = ""
+    of_values: bool = False
+    refused: bool = False
 
     def __str__(self):
         if self.problem:
             return f"FAILED {self.name}: {self.problem}"
+        if self.excuse:
+            return f"known  {self.name}: {self.excuse}"
         return (
             f"ok     {self.name:<58} {self.curves:8.4f} {self.weights:8.4f} "
             f"{self.fell:8.0f} {self.moved:8.0f}"
@@ -68,6 +83,8 @@ def verdict(name, ours, theirs):
     for side, found in (("framework", ours), ("Keras", theirs)):
         if ("error",) in found:
             return Verdict(name, f"{side}: {found[('error',)]}")
+    if any(key[0] == "value" for key in (*ours, *theirs)):
+        return values_verdict(name, ours, theirs)
     known = [key for key in theirs if key != ("seconds",)]
     if set(known) != {key for key in ours if key != ("seconds",)}:
         differing = sorted("/".join(key) for key in set(ours) ^ set(theirs))
@@ -91,6 +108,83 @@ def verdict(name, ours, theirs):
     curves = max(value for key, value in apart.items() if key[0] in ("history", "extra"))
     weights = max(value for key, value in apart.items() if key[0] in ("before", "after"))
     return Verdict(name, "", curves, weights, fell, moved)
+
+
+def values_verdict(name, ours, theirs):
+    """Compare the results of one call; differences that are known are excused."""
+    own, real = ({k[1]: v for k, v in side.items() if k[0] == "value"} for side in (ours, theirs))
+    apart = {
+        key: problem
+        for key in sorted(own.keys() | real.keys())
+        if (problem := value_difference(key, own, real))
+    }
+    for key in apart:  # the error of the side that refuses
+        for side, results in (("framework", ours), ("Keras", theirs)):
+            if ("note", key) in results:
+                apart[key] += f" ({side}: {results[('note', key)]})"
+    excuses = {key: excuse_of(name, key) for key in apart}
+    unexcused = [key for key in apart if not excuses[key]]
+    refused = all(v.dtype.kind == "U" and v == REFUSED for v in real.values())
+    if unexcused:
+        problem = "; ".join(f"{key}: {apart[key]}" for key in unexcused[:3])
+        return Verdict(name, problem, of_values=True)
+    excuse = "; ".join(dict.fromkeys(excuses.values()))
+    return Verdict(name, excuse=excuse, of_values=True, refused=refused and not excuse)
+
+
+def value_difference(key, ours, theirs):
+    """How the result of this key differs; "" if it does not."""
+    if key not in ours or key not in theirs:
+        return "only one side has it" if not _follows(key, ours, theirs) else ""
+    a, b = ours[key], theirs[key]
+    if a.dtype.kind == "U" or b.dtype.kind == "U":
+        if a.dtype.kind == b.dtype.kind and a == b:
+            return ""
+        return f"{_short(a)}, with Keras {_short(b)}"
+    if a.shape != b.shape:
+        return f"shape {a.shape}, with Keras {b.shape}"
+    names = [str(side.get(f"{key} dtype", "")) for side in (ours, theirs)]
+    tolerance = max(RELATIVE.get(n, 1e-5) for n in names)
+    worst = relative_distance(a, b)
+    if worst <= tolerance:
+        return ""
+    return f"differs by {worst:.2g} of {tolerance:g}: {_short(a)}, with Keras {_short(b)}"
+
+
+def _follows(key, ours, theirs):
+    """Whether a key is missing because the result that it belongs to is refused."""
+    parents = {key.removesuffix(" dtype"), key.partition(" ")[0].partition(".")[0]}
+    found = [side[p] for side in (ours, theirs) for p in parents if p in side and p != key]
+    return any(v.dtype.kind == "U" and v == REFUSED for v in found)
+
+
+def relative_distance(ours, theirs):
+    """The largest difference, relative to the element or, if larger, the array's scale."""
+    ours, theirs = (np.asarray(x) for x in (ours, theirs))
+    ours, theirs = (x.astype(np.result_type(x, "float64")) for x in (ours, theirs))
+    if not ours.size:
+        return 0.0
+    same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+    size = np.abs(theirs)
+    scale = min(1.0, float(np.max(size, initial=0.0, where=np.isfinite(size))))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        apart = np.abs(ours - theirs) / np.maximum(size, max(scale, 1e-30))
+    return float(np.max(np.where(same, 0.0, np.where(np.isnan(apart), np.inf, apart))))
+
+
+def _short(value):
+    if value.dtype.kind == "U":
+        return str(value)[:300]
+    text = np.array2string(value.ravel()[:4], precision=7)
+    return text if value.size <= 4 else f"{text}... of {value.shape}"
+
+
+def excuse_of(name, key):
+    """The reason that a known difference has in the table; "" if it has none."""
+    for names, keys, reason in EXCUSED:
+        if _is_named(name, names) and fnmatchcase(key, keys):
+            return reason
+    return ""
 
 
 def _difference(key, ours, theirs):
@@ -121,11 +215,50 @@ def compare(ours, theirs):
 
 
 def report(verdicts):
-    """Print the table; returns how many scenarios failed."""
-    print(f"differences in units of the tolerance, movements of {TOLERANCE:g} × (1 + |value|)")
-    print(f"{'':65} {'curves':>8} {'weights':>8} {'fell':>8} {'moved':>8}")
-    for found in verdicts:
+    """Print the tables; returns how many scenarios failed."""
+    training = [found for found in verdicts if not found.of_values]
+    values = [found for found in verdicts if found.of_values]
+    if training:
+        print(f"differences in units of the tolerance, movements of {TOLERANCE:g} × (1 + |value|)")
+        print(f"{'':65} {'curves':>8} {'weights':>8} {'fell':>8} {'moved':>8}")
+    for found in training:
         print(found)
+    for found in values:
+        if found.problem or found.excuse:
+            print(found)
+    _summary("training runs and files", training)
+    for family in dict.fromkeys(found.name.partition(":")[0] for found in values):
+        _summary(family, [v for v in values if v.name.partition(":")[0] == family])
+    if values and training:
+        _summary("all", verdicts)
+    for excuse in unused_excuses(values):
+        print(f"FAILED no comparison needs the excuse {excuse}")
+    return sum(bool(found.problem) for found in verdicts) + len(unused_excuses(values))
+
+
+def _summary(title, verdicts):
+    if not verdicts:
+        return
     failed = sum(bool(found.problem) for found in verdicts)
-    print(f"{len(verdicts)} scenarios, {len(verdicts) - failed} equal, {failed} failed")
-    return failed
+    known = sum(bool(found.excuse) for found in verdicts)
+    refused = sum(found.refused for found in verdicts)
+    compared = len(verdicts) - refused
+    text = f"{title}: {compared} compared, {compared - failed - known} equal, {failed} failed"
+    more = {f"{known} differ for a known reason": known, f"{refused} refused by both": refused}
+    print(", ".join([text, *(words for words, count in more.items() if count)]))
+
+
+def unused_excuses(verdicts):
+    """The excuses of the table that match comparisons in vain."""
+    used = {reason for found in verdicts for reason in found.excuse.split("; ")}
+    return [
+        f"{names!r}"
+        for names, _, reason in EXCUSED
+        if reason not in used
+        and (matching := [v for v in verdicts if _is_named(v.name, names)])
+        and not any(v.problem for v in matching)
+    ]
+
+
+def _is_named(name, patterns):
+    return any(fnmatchcase(name, pattern) for pattern in patterns.split(" | "))

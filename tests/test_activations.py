@@ -141,3 +141,15 @@ def test_an_unknown_name_is_one_error_with_the_nearest_name():
         InvalidArgumentError, match="Unknown activation: 'rleu'; did you mean 'relu'"
     ):
         activations.get("rleu")
+
+
+@pytest.mark.parametrize(
+    ("name", "axis"), [("softmax", (1, 2)), ("log_softmax", (0, 2)), ("glu", 1)]
+)
+def test_over_axes_of_unknown_size(name, axis):
+    x = tf.keras.Input((None, 4))
+    function = getattr(activations, name)
+    model = tf.keras.Model(x, function(x, axis=axis))
+    data = np.cos(np.arange(48, dtype="float32")).reshape(2, 6, 4)
+    np.testing.assert_allclose(model(data), function(data, axis=axis), rtol=1e-6)
+    assert function(data[:0], axis=(1, 2) if name != "glu" else 1).shape[0] == 0

@@ -133,7 +133,7 @@ class Op:
 
     def __call__(self, *args, **attrs) -> Any:
         arrays = []
-        boxed = False
+        boxed = numbers = False
         for arg in args:
             kind = type(arg)
             if kind is Tensor:
@@ -141,8 +141,11 @@ class Op:
                 arrays.append(arg.array)
             elif kind in _RAW:
                 arrays.append(arg)
+                numbers = numbers or kind is float
             else:
                 return self._unusual(args, attrs)
+        if numbers and boxed and self.broadcasts and (narrow := _bfloat16_of(arrays)):
+            return self(*[np.asarray(a, narrow) if type(a) is float else a for a in args], **attrs)
         try:
             value = self.forward(*arrays, **attrs)
         except (ValueError, OverflowError, TypeError) as error:
@@ -270,6 +273,11 @@ class Op:
 _MISFITS = ("broadcast", "mismatch", "shapes", "dimension")
 
 
+def _bfloat16_of(arrays):
+    """Return the dtype bfloat16 if an array has it: NumPy makes float32 of it and a float."""
+    return next((a.dtype for a in arrays if type(a) is ndarray and a.dtype.kind == "V"), None)
+
+
 def _place_of(op):
     """Return (module, attribute) where an op of the table is defined; None for other ops."""
     if table.get(op.name) is op:
@@ -328,6 +336,8 @@ class Binary(Op):
     def __call__(self, a, b) -> Any:
         if type(a) is Tensor and (type(b) is Tensor or type(b) in _RAW):
             x, y = a.array, b.array if type(b) is Tensor else b
+            if type(b) is float and x.dtype.kind == "V":
+                return Op.__call__(self, a, b)
             try:
                 value = self.forward(x, y)
             except (ValueError, OverflowError, TypeError) as error:

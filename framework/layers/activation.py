@@ -10,7 +10,7 @@ from framework.core import dtypes
 from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.cast import cast
 from framework.core.configurable import Resolved
-from framework.core.errors import InvalidArgumentError
+from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.promotion import promote
 from framework.initializers import InitializerField
 from framework.layers.base import Layer
@@ -114,10 +114,22 @@ class Softmax(Layer, builds_at_init=True):
     def call(self, inputs: TensorLike, mask: TensorLike = None) -> Any:
         if mask is None:
             return activations.softmax(inputs, self.axis)
+        _refuse_mask(self, mask, inputs)
         if mask.dtype != dtypes.bool_:
-            mask = cast(mask, dtype=dtypes.bool_.np)
+            mask = mask > 0.5 if mask.dtype.is_floating else cast(mask, dtype=dtypes.bool_.np)
         lowest = -3e4 if inputs.dtype == "float16" else -1e9
         return select(mask, activations.softmax(select(mask, inputs, lowest), self.axis), 0.0)
+
+
+def _refuse_mask(layer, mask, inputs):
+    """Raise ShapeError unless the mask broadcasts to the inputs."""
+    own, wanted = tuple(mask.shape), tuple(inputs.shape)
+    pairs = zip(own[::-1], wanted[::-1])  # from the last axis on
+    if len(own) > len(wanted) or any(m not in (1, None, n) for m, n in pairs if n is not None):
+        raise ShapeError(
+            f"{type(layer).__name__} layer {layer.name!r}: expected a mask that broadcasts to the "
+            f"inputs of shape {wanted}, got a mask of shape {own}."
+        )
 
 
 def _axes_or_none(value):

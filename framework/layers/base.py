@@ -292,11 +292,11 @@ class Layer(
     # ---- shapes ----
 
     def compute_output_spec(self, *args: Any, **kwargs: Any):
-        """Return the outputs for these inputs as KerasTensors; the layer must be built."""
+        """Return the outputs for these inputs as KerasTensors; the layer stays as it is."""
         if type(self).compute_output_shape is not Layer.compute_output_shape:
             shapes = symbolic_calls.output_shapes(self, args, kwargs)
             return symbolic_calls.spec_from_shapes(self, shapes)
-        return symbolic_calls.run_symbolically(self, args, kwargs)
+        return spec_by_call(self, args, kwargs)
 
     def compute_output_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Return the shape of the outputs for an input shape, by a symbolic call."""
@@ -405,6 +405,17 @@ class Layer(
             config = with_init_arguments(self, config)
         return config
 
+    @classmethod
+    def from_config(cls, config: Any):
+        """Return a layer for a config that `get_config` returned.
+
+        The constructor receives the name of a dtype policy, which it may compare or pass on.
+        """
+        policy = config.get("dtype")
+        if isinstance(policy, dict) and policy.get("class_name") == "DTypePolicy":
+            config = {**config, "dtype": policy["config"]["name"]}
+        return cls(**config)
+
     def __repr__(self):
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
@@ -454,6 +465,14 @@ def _call_on(layer, own, x, training):
         thread.call = outer
         for recorder in stack:
             recorder.layer_call(None if outer is None else outer[0])
+
+
+def spec_by_call(layer, args, kwargs):
+    """Return the outputs of `call` as KerasTensors; the layer stays as it is."""
+    if thread.call is not None and thread.call[0] is layer:
+        return symbolic_calls.run_symbolically(layer, args, kwargs)
+    with undisturbed(), calling(layer.name):  # not within a call, which builds and casts
+        return symbolic_calls.detached(_built_or_copy(layer)(*args, **kwargs))
 
 
 def _built_or_copy(layer):

@@ -1,5 +1,6 @@
 """BatchNormalization, with batch statistics in training and moving averages in inference."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -128,14 +129,18 @@ class BatchNormalization(
 
 
 def _masked_moments(x, axis, mask):
-    """Return mean and variance of the unmasked steps; the mask has all axes of `x` but the last."""
+    """Return mean and variance of the unmasked steps.
+
+    The mask has all axes of `x` but the last, each of its size or of size 1.
+    """
     if mask.dtype != "bool":
         mask = cast(mask, dtype=np.dtype(bool))
     mask = expand_axes(mask, (x.ndim - 1,))
     others = tuple(i for i in range(x.ndim) if i != axis)
     ones = cast(mask, dtype=x.dtype.np)
     counted = ones * np.ones((1,) * (x.ndim - 1) + (x.shape[-1],), x.dtype.np)
-    count = reduce_sum(counted, axis=others, keepdims=True) + epsilon()
+    spread = [x.shape[i] or 1 for i in others if mask.shape[i] == 1 and i != x.ndim - 1]
+    count = reduce_sum(counted, axis=others, keepdims=True) * math.prod(spread) + epsilon()
     mean = reduce_sum(select(mask, x, 0.0), axis=others, keepdims=True) / count
     squares = square(select(mask, x - mean, 0.0))
     variance = reduce_sum(squares, axis=others, keepdims=True) / count

@@ -16,7 +16,7 @@ from framework.core.symbolic import KerasTensor, known_size
 from framework.core.tensor import Tensor
 from framework.initializers import Seed
 from framework.layers import symbolic_calls
-from framework.layers.base import Layer
+from framework.layers.base import Layer, spec_by_call
 from framework.layers.input_spec import InputSpec
 from framework.layers.lora import AdaptableKernel, Unquantized, enable_as_asked, with_lora
 from framework.layers.weights import KernelAndBias, weight
@@ -252,9 +252,14 @@ class Lambda(Layer, builds_at_init=True):
         )
 
     @classmethod
-    def from_config(cls, config: Any):
+    def from_config(cls, config: Any, custom_objects: Any = None, safe_mode: Any = None):
+        """Return a layer from a config, in which functions are registered: no code is run."""
         names = ("function", "output_shape", "mask")
-        found = {n: deserialize(config[n]) for n in names if isinstance(config.get(n), dict)}
+        found = {
+            n: deserialize(config[n], custom_objects)
+            for n in names
+            if isinstance(config.get(n), dict)
+        }
         return cls(**{**config, **found})
 
     def compute_mask(self, inputs: TensorLike, mask: Any = None):
@@ -264,9 +269,7 @@ class Lambda(Layer, builds_at_init=True):
         self, inputs: TensorLike, mask: TensorLike = None, training: Any = None,
     ):  # fmt: skip
         if self.output_shape is None:
-            return symbolic_calls.run_symbolically(
-                self, (inputs,), {"mask": mask, "training": training}
-            )
+            return spec_by_call(self, (inputs,), {"mask": mask, "training": training})
         shape = symbolic_calls.shape_of(inputs)
         if callable(self.output_shape):
             return symbolic_calls.spec_from_shapes(self, self.output_shape(shape))
@@ -302,11 +305,17 @@ class InputLayer(Layer):
             raise InvalidArgumentError("Input: there are no ragged tensors; use padded inputs.")
         self.sparse = bool(sparse)
         if input_tensor is not None:
-            batch_shape, dtype = tuple(input_tensor.shape), dtype or input_tensor.dtype
+            _refuse_other(input_tensor, shape, batch_size, batch_shape, dtype)
+            batch_shape, dtype = tuple(input_tensor.shape), input_tensor.dtype
         elif (shape is None) == (batch_shape is None):
             raise InvalidArgumentError(
                 f"Input: expected shape (without the batch) or batch_shape, not both; got "
                 f"shape={shape}, batch_shape={batch_shape}."
+            )
+        elif batch_shape is not None and batch_size is not None:
+            raise InvalidArgumentError(
+                "Input: expected batch_size or batch_shape, not both; got "
+                f"batch_size={batch_size}, batch_shape={batch_shape}."
             )
         elif batch_shape is None:
             batch_shape = (batch_size, *_sizes(shape))
@@ -335,6 +344,25 @@ def _sizes(shape):
     if isinstance(shape, int):
         raise ShapeError(f"Input: expected a tuple as shape, got {shape}; write ({shape},).")
     return tuple(None if n is None else known_size(n) for n in shape)
+
+
+def _refuse_other(tensor, shape, batch_size, batch_shape, dtype):
+    """Raise if an input's tensor is no KerasTensor, or if other arguments contradict it."""
+    if not isinstance(tensor, KerasTensor):
+        raise InvalidArgumentError(
+            f"Input: expected a KerasTensor as the tensor, got {type(tensor).__name__}."
+        )
+    own = tuple(tensor.shape)
+    for name, value, expected in (
+        ("shape", shape if shape is None else _sizes(shape), own[1:]),
+        ("batch_size", batch_size, own[0] if own else None),
+        ("batch_shape", batch_shape if batch_shape is None else _sizes(batch_shape), own),
+        ("dtype", dtype if dtype is None else dtypes.as_dtype(dtype), tensor.dtype),
+    ):
+        if value is not None and value != expected:
+            raise InvalidArgumentError(
+                f"Input: expected {name}={expected}, as the tensor has it, got {value}."
+            )
 
 
 def Input(

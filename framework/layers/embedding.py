@@ -10,8 +10,7 @@ from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.promotion import promote
 from framework.initializers import InitializerField
-from framework.layers import symbolic_calls
-from framework.layers.base import Layer
+from framework.layers.base import Layer, spec_by_call
 from framework.layers.core import PositiveInt
 from framework.layers.lora import Adaptable, Unquantized, enable_as_asked, lora_config, with_lora
 from framework.layers.weights import weight
@@ -195,7 +194,7 @@ class ReversibleEmbedding(Embedding):
         return (*input_shape, self.output_dim)
 
     def compute_output_spec(self, inputs: TensorLike, reverse: bool = False) -> Any:
-        return symbolic_calls.run_symbolically(self, (inputs,), {"reverse": reverse})
+        return spec_by_call(self, (inputs,), {"reverse": reverse})
 
     def compute_mask(self, inputs: TensorLike, mask: Any = None) -> None:
         """Return None: `call` sets the mask of rows itself."""

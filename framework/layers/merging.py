@@ -16,23 +16,32 @@ from framework.core.promotion import promote
 from framework.core.symbolic import KerasTensor, broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.layers.base import Layer
+from framework.layers.symbolic_calls import mask_of
 from framework.ops import elementwise as e
 from framework.ops import norm
 from framework.ops.einsum import einsum
-from framework.ops.movement import broadcast_to, concat, expand_axes
+from framework.ops.movement import broadcast_to, concat, expand_axes, getitem
 from framework.ops.reduction import reduce_any
 
 
-class Merge(Layer, builds_at_init=True, merge=None):
-    """Base of layers that combine a list of inputs elementwise; shapes broadcast."""
+class Merge(Layer, builds_at_init=True, merge=None, masked=None):
+    """Base of layers that combine a list of inputs elementwise; shapes broadcast.
+
+    Class arguments: `merge(layer, inputs)`, and `masked(inputs, masks)` for layers that leave out
+    what is masked, where an input has a mask.
+    """
 
     supports_masking = True
 
     def call(self, inputs: TensorLike) -> Any:
-        inputs = promote(*_at_least(inputs, 1, self))
+        masks = [mask_of(x) for x in _at_least(inputs, 1, self)]
+        inputs = promote(*inputs)
         rank = max(x.ndim for x in inputs)
         inputs = [_expanded_to(x, rank) for x in inputs]
         _refuse_shapes(inputs, self)
+        masked = type(self)._framework.masked
+        if masked is not None and any(mask is not None for mask in masks):
+            return masked(inputs, [_of_elements(m, rank) for m in masks])
         return type(self)._framework.merge(self, inputs)
 
     def compute_mask(self, inputs: TensorLike, mask: Any = None):
@@ -88,6 +97,37 @@ def _reduced(op):
     return lambda layer, inputs: functools.reduce(op, inputs)
 
 
+def _of_elements(mask, rank):
+    """Return a mask with axes of size 1 behind it, so that it broadcasts to the elements."""
+    return mask if mask is None else expand_axes(mask, tuple(range(mask.ndim, rank)))
+
+
+def _masked_product(inputs, masks):
+    """Masked factors count as 1; where all inputs are masked the product is 0."""
+    output = None
+    for x, mask in zip(inputs, masks, strict=True):
+        factor = x if mask is None else e.select(mask, x, 1)
+        output = factor if output is None else e.multiply(output, factor)
+    if any(mask is None for mask in masks):
+        return output
+    return e.select(functools.reduce(e.logical_or, masks), output, 0)
+
+
+def _masked_extreme(op):
+    """Where one of two inputs is masked, the result is the other."""
+
+    def merged(inputs, masks):
+        output, known = inputs[0], masks[0]
+        for x, mask in zip(inputs[1:], masks[1:], strict=True):
+            other = x if mask is None else e.select(mask, x, output)
+            own = output if known is None else e.select(known, output, other)
+            known = None if known is None or mask is None else e.logical_or(known, mask)
+            output = op(own, other)
+        return output
+
+    return merged
+
+
 def _subtracted(layer, inputs):
     if len(inputs) != 2:
         raise InvalidArgumentError(
@@ -117,20 +157,20 @@ class Subtract(Merge, merge=_subtracted):
     """The first of two inputs minus the second."""
 
 
-class Multiply(Merge, merge=_reduced(e.multiply)):
-    """The product of the inputs."""
+class Multiply(Merge, merge=_reduced(e.multiply), masked=_masked_product):
+    """The product of the inputs, without what is masked."""
 
 
 class Average(Merge, merge=_averaged):
     """The mean of the inputs."""
 
 
-class Maximum(Merge, merge=_reduced(e.maximum)):
-    """The elementwise maximum of the inputs."""
+class Maximum(Merge, merge=_reduced(e.maximum), masked=_masked_extreme(e.maximum)):
+    """The elementwise maximum of the inputs, without what is masked."""
 
 
-class Minimum(Merge, merge=_reduced(e.minimum)):
-    """The elementwise minimum of the inputs."""
+class Minimum(Merge, merge=_reduced(e.minimum), masked=_masked_extreme(e.minimum)):
+    """The elementwise minimum of the inputs, without what is masked."""
 
 
 class Concatenate(Layer, builds_at_init=True):
@@ -174,8 +214,9 @@ def _mask_but_last(x, mask):
     """Return the mask of `x` in the shape of `x` without the last axis; all True if it is None."""
     shape = tuple(x.shape)[:-1]
     if mask is None:
-        if isinstance(x, KerasTensor):
-            return KerasTensor(shape, "bool")
+        if isinstance(x, KerasTensor):  # an op of x, so that a model can have the mask as an output
+            first = getitem(x, index=(Ellipsis, 0))
+            return e.logical_or(e.equal(first, first), True)
         return Tensor(np.ones(shape, np.bool_))
     if mask.ndim > len(shape):
         return reduce_any(mask, axis=(mask.ndim - 1,), keepdims=False)

@@ -46,6 +46,12 @@ def _one_of(*names):
     return Resolved(f"one of {names}", resolve)
 
 
+def _count_or_none(value):
+    if value is not None and (isinstance(value, bool) or not hasattr(value, "__index__")):
+        raise InvalidArgumentError(f"expected an int, got {type(value).__name__}")
+    return value if value is None else int(value)
+
+
 def _weights(value):
     return None if value is None else np.asarray(value, float).tolist()
 
@@ -64,7 +70,8 @@ class AUC(Metric, direction="up"):
     Kull 2015).
 
     Args:
-        num_thresholds: the number of thresholds, at least 2, evenly from 0 to 1.
+        num_thresholds: the number of thresholds, at least 2, evenly from 0 to 1; None is
+            possible with `thresholds`.
         curve: "ROC", "PR" or "PRGAIN".
         summation_method: "interpolation", or "majoring" or "minoring" for the larger or smaller
             height of each interval. With "PR", the counts are interpolated.
@@ -81,7 +88,7 @@ class AUC(Metric, direction="up"):
         np.float32(0.75)
     """
 
-    num_thresholds: int = 200
+    num_thresholds: Annotated[int, Resolved("an integer > 1", _count_or_none)] = 200
     curve: Curve = "ROC"
     summation_method: Summation = "interpolation"
     name: Name = None
@@ -96,7 +103,7 @@ class AUC(Metric, direction="up"):
         super().__post_init__()
         self.init_thresholds = self.thresholds
         if self.thresholds is None:
-            if self.num_thresholds <= 1:
+            if self.num_thresholds is None or self.num_thresholds <= 1:
                 raise InvalidArgumentError(
                     f"AUC: num_thresholds={self.num_thresholds}: expected an integer > 1"
                 )

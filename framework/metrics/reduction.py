@@ -35,7 +35,8 @@ def _samplewise(values, weights, reduce, name):
     rank = weights.ndim
     values = _over(reduce, values, rank)
     try:
-        weights = broadcast_to(weights, shape=shape_of(values))
+        if shape_of(weights) != shape_of(values):  # equal ones may have unknown sizes
+            weights = broadcast_to(weights, shape=shape_of(values))
     except ValueError:
         raise ShapeError(
             f"{name}: sample_weight of shape {shape_of(weights)} does not fit values of shape "

@@ -206,6 +206,12 @@ class LossScaleOptimizer(
 
     def build(self, var_list: Any) -> None:
         self.inner_optimizer.build(var_list)
+        self._framework.built_for = self.inner_optimizer._framework.built_for
+
+    def stateless_apply(self, optimizer_variables: Any, grads: Any, trainable_variables: Any):
+        """As the method of other optimizers, for gradients of the scaled loss."""
+        self._framework.stage = "scaled"
+        return super().stateless_apply(optimizer_variables, grads, trainable_variables)
 
     def bind(self, root: Any) -> None:
         bind(self.inner_optimizer, root)

@@ -1,4 +1,7 @@
-"""The table of scenarios: each module's `scenarios()` yields names and functions."""
+"""The table of scenarios: each module's `scenarios()` yields names and functions.
+
+Families of single calls, in `parity/families/`, are part of it.
+"""
 
 from importlib import import_module
 
@@ -8,13 +11,26 @@ MODULES = (
 )  # fmt: skip
 
 
+FAMILIES = {
+    "calls of ops": "ops", "calls of activations": "activations",
+    "calls of layers": "layers", "calls of losses": "losses", "calls of metrics": "metrics",
+}  # fmt: skip
+
+
 def everything():
     """[(name, run)] of all modules; the names begin with the module's."""
     found = {}
-    for module in MODULES:
-        for title, run in import_module(f"parity.scenarios.{module}").scenarios():
-            name = f"{module}: {title}"
+    for family, rows in _tables():
+        for title, run in rows:
+            name = f"{family}: {title}"
             if name in found:
                 raise ValueError(f"two scenarios are called {name!r}")
             found[name] = run
     return list(found.items())
+
+
+def _tables():
+    for module in MODULES:
+        yield module, import_module(f"parity.scenarios.{module}").scenarios()
+    for family, module in FAMILIES.items():
+        yield family, import_module(f"parity.families.{module}").comparisons()

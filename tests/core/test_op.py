@@ -361,3 +361,11 @@ def test_several_outputs_of_a_symbolic_call():
         tensor(4, 8), tensor(2, 8), tensor(8),
     )  # fmt: skip
     assert h.shape == c.shape == (None, 2)
+
+
+def test_numbers_beside_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes")  # NumPy itself has no bfloat16
+    x = Tensor(np.asarray([1.0, 2.0], ml_dtypes.bfloat16))
+    for op in (e.maximum, e.multiply, e.divide_no_nan, e.power, e.floor_mod):
+        assert op(x, 1.5).dtype == op(1.5, x).dtype == "bfloat16"
+    assert e.clip(x, 0.5, 1.5).dtype == "bfloat16"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import framework as tf
-from framework import layers
+from framework import keras, layers
 from framework.core import random
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.symbolic import KerasTensor
@@ -199,3 +199,55 @@ def test_a_name_may_be_empty_as_in_keras():
     assert Dense(1, name="").name == ""
     with pytest.raises(ValueError, match="Dense: name must be a string without '/', got 'a/b'"):
         Dense(1, name="a/b")
+
+
+@pytest.mark.parametrize(
+    ("name", "of_first", "of_both"),
+    [
+        ("Multiply", [5, 0, -2, 12], [0, -1, -2, 12]),
+        ("Maximum", [5, 0, -2, -3], [5, -1, -2, -3]),
+        ("Minimum", [5, -1, -2, -4], [5, -1, -2, -4]),
+    ],
+)
+def test_what_is_masked_is_left_out(name, of_first, of_both):  # numbers of Keras 3.15
+    first, second = ([[[5], [-1], [9], [-3]]], [[[5], [0], [-2], [-4]]])
+    masks = [[[False, True, False, True]], [[False, False, True, True]]]
+    for count, expected in ((1, of_first), (2, of_both)):
+        inputs = [tf.constant(first), tf.constant(second)]
+        for x, mask in zip(inputs[:count], masks, strict=False):
+            x._keras_mask = tf.constant(mask)
+        np.testing.assert_array_equal(getattr(layers, name)()(inputs)[0, :, 0], expected)
+
+
+def test_a_mask_is_an_output_of_a_model():
+    first, second = keras.Input((4, 2)), keras.Input((4, 2))
+    y = layers.Concatenate(1)([layers.Masking()(first), second])
+    x = np.float32([[[0, 0], [1, 2], [0, 0], [3, 4]]])
+    mask = keras.Model([first, second], y._keras_mask)([x, x])
+    np.testing.assert_array_equal(mask, [[False, True, False, True, True, True, True, True]])
+
+
+def test_masks_of_softmax():
+    y = layers.Softmax()(np.ones((1, 3), "float32"), mask=np.float32([[0.9, 0.4, 1]]))
+    np.testing.assert_allclose(y, [[0.5, 0, 0.5]])
+    for shape in ((2, 3), (1, 1, 3)):
+        with pytest.raises(ValueError, match="a mask that broadcasts to the inputs of shape"):
+            layers.Softmax()(np.ones((1, 3), "float32"), mask=np.ones(shape))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"shape": (4,)}, {"batch_size": 5}, {"batch_shape": (2, 4)}, {"dtype": "float16"},
+    ],
+)  # fmt: skip
+def test_arguments_that_contradict_the_tensor_of_an_input(arguments):
+    with pytest.raises(ValueError, match=f"Input: expected {next(iter(arguments))}="):
+        InputLayer(input_tensor=KerasTensor((2, 3)), **arguments)
+
+
+def test_batch_sizes_given_twice():
+    with pytest.raises(ValueError, match="batch_size or batch_shape, not both"):
+        InputLayer(batch_size=4, batch_shape=(4, 3))
+    with pytest.raises(ValueError, match="expected a KerasTensor as the tensor, got ndarray"):
+        InputLayer(input_tensor=np.zeros(3))

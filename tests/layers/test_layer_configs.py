@@ -61,3 +61,14 @@ def test_tuples_of_outputs_stay_tuples():
     model = Model(inputs, (layers.Dense(1)(inputs), layers.Dense(2)(inputs)))
     for each in (model, Model.from_config(model.get_config())):
         assert isinstance(each(np.ones((2, 3), "float32")), tuple)
+
+
+def test_a_constructor_receives_the_name_of_the_policy():
+    class Own(layers.Dense):
+        def __init__(self, *args, dtype=None, **kwargs):
+            self.given = dtype
+            super().__init__(*args, dtype=dtype, **kwargs)
+
+    layer = Own.from_config(layers.Dense(2, dtype="mixed_bfloat16").get_config())
+    assert layer.given == "mixed_bfloat16"
+    assert layer.compute_dtype == "bfloat16"

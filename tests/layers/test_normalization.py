@@ -244,3 +244,10 @@ def test_a_layer_without_a_kernel():
         layers.SpectralNormalization(layers.ReLU())(X)
     with pytest.raises(ValueError, match="power_iterations"):
         layers.SpectralNormalization(layers.Dense(2), power_iterations=0)
+
+
+def test_a_mask_with_an_axis_of_size_1():  # numbers of Keras 3.15
+    layer = layers.BatchNormalization(momentum=0.0)
+    y = layer(np.ones((1, 2, 3, 4), "float32"), training=True, mask=np.ones((1, 2, 1)))
+    np.testing.assert_allclose(y, np.zeros((1, 2, 3, 4)), atol=1e-6)
+    np.testing.assert_allclose(layer.moving_mean, np.ones(4), atol=1e-6)

@@ -178,3 +178,9 @@ def test_parameters_are_keras():
     assert parameters("F1Score") == ["average", "threshold", "name", "dtype"]
     assert parameters("BinaryIoU") == ["target_class_ids", "threshold", "name", "dtype"]
     assert parameters("RecallAtPrecision")[:3] == ["precision", "num_thresholds", "class_id"]
+
+
+def test_thresholds_instead_of_their_number():
+    assert metrics.AUC(num_thresholds=None, thresholds=[0.5]).num_thresholds == 3
+    with pytest.raises(ValueError, match="num_thresholds=None: expected an integer > 1"):
+        metrics.AUC(num_thresholds=None)

@@ -467,3 +467,10 @@ def test_state_in_keras_2_s_order():
     metric.update_state([1, 2], [1, 2])
     assert (metric.rows.name, float(metric.result())) == ("rows", 2.0)
     assert (metric.columns.dtype, metric.columns.numpy().tolist()) == ("float64", [1, 1])
+
+
+def test_weights_of_unknown_size():
+    values, weights = KerasTensor((None, 2)), KerasTensor((None, 2))
+    with calling("test"):
+        metrics.Mean().update_state(values, sample_weight=weights)
+        metrics.MeanSquaredError().update_state(values, values, sample_weight=weights)

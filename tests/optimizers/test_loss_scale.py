@@ -137,3 +137,14 @@ def test_what_it_cannot_wrap():
         LossScaleOptimizer(make())
     with pytest.raises(ValueError, match="expected initial_scale > 0"):
         make(initial_scale=-1.0)
+
+
+def test_stateless_updates():
+    variable = keras.Variable([1.0, 2.0])
+    optimizer = LossScaleOptimizer(keras.optimizers.SGD(0.5))
+    optimizer.build([variable])
+    scaled = keras.ops.array([2.0, 4.0]) * optimizer.initial_scale
+    (value,), state = optimizer.stateless_apply(optimizer.variables, [scaled], [variable])
+    np.testing.assert_allclose(value, [0.0, 0.0])
+    assert len(state) == len(optimizer.variables)
+    np.testing.assert_allclose(variable, [1.0, 2.0])
