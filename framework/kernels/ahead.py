@@ -2,7 +2,7 @@
 
 Numba takes seconds to compile what a convolutional network needs, and holds Python's global lock
 meanwhile. So where a kernel is first asked for and its machine code is not on disk, `is_ready`
-starts `python -m framework.kernels.ahead`, which compiles the modules that it reads from its input.
+starts a worker (`work`), which compiles the modules whose names it reads from its input.
 Until then NumPy computes; results of both have the same layout, so that the change may come between
 any two calls.
 
@@ -35,6 +35,9 @@ GROUPS = {
     "rows": ("matmul", "rows"),
     "attention": ("matmul", "attention"),
 }
+_PROGRAM = (
+    "import sys; sys.path[:] = sys.argv[1:]; from framework.kernels import ahead; ahead.work()"
+)
 _IDLE = 2.0  # seconds without requests after which the worker ends
 
 _lock = threading.Lock()
@@ -109,11 +112,12 @@ def _ask(name, when_done):
 def _started():
     import subprocess  # late: the import takes some ms
 
-    path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), *sys.path]))
+    path = filter(None, [str(Path(__file__).parents[2]), *sys.path])
+    # -I: with -m or -c alone, the worker would also import modules from the working directory.
     worker = subprocess.Popen(  # noqa: S603 (this interpreter, without arguments of the user)
-        [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True, start_new_session=True,
-        env={**os.environ, "PYTHONPATH": path, VARIABLE: "1", "FRAMEWORK_COMPILE": "numba"},
+        [sys.executable, "-I", "-c", _PROGRAM, *path], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+        env={**os.environ, VARIABLE: "1", "FRAMEWORK_COMPILE": "numba"},
     )  # fmt: skip
     atexit.register(_leave, worker)
     return worker
@@ -145,7 +149,7 @@ def _finish(name):
 # ---- the worker ----------------------------------------------------------------------------------
 
 
-def _work():
+def work():
     """Compile the groups named on standard input, and write each name when it is done."""
     import queue
 
@@ -168,7 +172,3 @@ def _work():
             import_module(f"framework.kernels.fast.{module}").warm()
         mark(name)
         print(name, file=answers, flush=True)
-
-
-if __name__ == "__main__":
-    _work()
