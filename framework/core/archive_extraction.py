@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from framework.core.errors import DamagedFileError, UnsafeFileError
 
 MEMBERS = 5_000_000
-RATIO = 200  # maximum ratio of a member's bytes to the archive's, above `FLOOR`
+# maximum ratio of the extracted size to the archive's; `FLOOR` bytes are always allowed
+RATIO = 200
 FLOOR = 256 * 2**20
 _BLOCK = 2**20
 

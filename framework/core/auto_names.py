@@ -2,7 +2,7 @@
 
 from framework.core.registry import snake_case
 
-_given = {}  # prefix -> the number of names created with it
+_given = {}  # prefix -> the number of automatic names that start with it
 
 
 def auto_name(class_name):

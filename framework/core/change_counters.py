@@ -9,9 +9,9 @@ class Changes:
     __slots__ = ("configured", "latest", "trainable")
 
     def __init__(self):
-        self.configured = 0  # changes of settings of layers, losses, optimizers, ...
+        self.configured = 0  # number of changes to settings of layers, losses, optimizers, ...
         self.latest = "a setting"  # the name of the setting that changed last
-        self.trainable = 0  # changes of `trainable` of layers and variables
+        self.trainable = 0  # number of changes to `trainable` of layers and variables
 
     def note(self, owner, name, old, new):
         """Count the change of a setting from `old` to `new`.

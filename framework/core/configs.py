@@ -223,7 +223,7 @@ def _record_of(obj):
         if found is not None:
             record[key] = serialize_value(found)
     if _thread.shared is not None:
-        # `obj` in the pair keeps the id unique
+        # the pair holds a reference to `obj`, so that no later object gets its id
         first = _thread.shared.setdefault(id(obj), (record, obj))[0]
         if first is not record:
             first["shared_object_id"] = record["shared_object_id"] = id(obj)
@@ -268,7 +268,7 @@ def copy_of(obj, **changes):
     The user's classes that the object contains need no registration.
     """
     outer, _thread.copied = _thread.copied, {}
-    with sharing():  # of its own: a model that is being loaded keeps its shared objects
+    with sharing():  # a separate table: it must not change the one of a model that is being loaded
         try:
             config = obj.get_config()
             found = _thread.copied

@@ -23,7 +23,7 @@ from framework.core.internal_state import ClassRecord, Owning, Shown, in_package
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
-else:  # Python 3.10 lacks it, and only type checkers need it
+else:  # Python 3.10 lacks `dataclass_transform`; only type checkers need it
 
     def dataclass_transform(**_):
         """Return a decorator without effect; only type checkers read it."""
@@ -174,12 +174,12 @@ class Configurable(Owning):
                     continue
                 default = cls.__dict__.get(name, _MISSING)
                 own[name] = Field(name, annotation, default, keyword_only)
-                if _is_property(cls, name):  # the default must not hide a base's property
+                if _is_property(cls, name):  # a default must not hide a property of a base class
                     delattr(cls, name)
         end = {name: own.pop(name) for name in settings.get("last", ())}
         first, grouped, last = _inherited(cls)
-        # A class that only changes defaults keeps the order of its bases. One that has a new field,
-        # or declares all positional fields again, gives the order.
+        # A class that only changes defaults keeps the field order of its bases. A class with a new
+        # field, or one that redeclares all positional fields, defines the order.
         if own.keys() <= {*first, *grouped, *last} and not own.keys() >= {*first, *grouped}:
             first, grouped = ({n: own.pop(n, f) for n, f in p.items()} for p in (first, grouped))
         first = {n: f for n, f in first.items() if n not in own}
@@ -329,7 +329,7 @@ class Watched(Configurable):
     """A Configurable that training steps use; changing an attribute invalidates compiled steps."""
 
     def __setattr__(self, name, value):
-        old = self.__dict__.get(name, value)  # setting the first value is not a change
+        old = self.__dict__.get(name, value)  # the first assignment does not count as a change
         super().__setattr__(name, value)
         if name != "name":
             changes.note(self, name, old, value)

@@ -35,7 +35,7 @@ def tensor(value, dtype=None, casts=False) -> Any:
         return Tensor(array_of(value, dtype, casts))
     elif isinstance(value, Operand) and not isinstance(value, WeakNumber):
         found = value
-    elif hasattr(value, "_as_operand"):  # true for variables, IndexedSlices and similar classes
+    elif hasattr(value, "_as_operand"):  # variables, IndexedSlices and similar classes
         found = value._as_operand()
     elif isinstance(value, WeakNumber):
         found = value._adopted(dtypes.as_dtype(dtype or _default(value)))
@@ -140,7 +140,7 @@ def array_of(value, dtype=None, casts=False):
         return _in_dtype(np.asarray(value), wanted)
     if isinstance(value, KerasTensor):
         value._refuse()
-    # true for tensors and variables
+    # tensors and variables
     if isinstance(value, Operators) and not isinstance(value, Operand):
         if wanted is not None and not casts and value.dtype != wanted:
             raise _of_another(value.dtype, wanted)
@@ -175,7 +175,7 @@ def _array_of_python(value, wanted, casts):
         return _in_dtype(np.asarray(value), wanted)
     try:
         array = np.array(value)
-    except UnicodeDecodeError:  # text beside bytes that are none
+    except UnicodeDecodeError:  # the nest mixes str with bytes that are not valid text
         return _in_dtype(np.array(value, object), wanted)
     except ValueError as error:
         raise InvalidArgumentError(f"Cannot make a tensor of a ragged nest: {error}") from None
@@ -189,7 +189,8 @@ def _array_of_python(value, wanted, casts):
         raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {wanted}.")
     elif array.dtype.kind == "u" and wanted.is_integer and wanted is not dtypes.uint64:
         raise InvalidArgumentError(f"{value!r} does not fit {wanted}; give dtype=tf.uint64.")
-    if array.dtype.kind in "SU":  # NumPy's own strings lose zeros at their end, as of a file
+    # NumPy's string dtypes drop trailing zero bytes, such as those of a binary file
+    if array.dtype.kind in "SU":
         array = np.array(value, object)
     return _in_dtype(array, wanted)
 
@@ -211,7 +212,8 @@ def _in_dtype(array, wanted):
     if array.dtype.kind in "SUO":
         array = _bytes(array)
     if wanted is None and array.dtype not in dtypes.by_array:
-        wanted = dtypes.as_dtype(array.dtype)  # converts another byte order; raises if unsupported
+        # accepts another byte order; raises if the dtype is unsupported
+        wanted = dtypes.as_dtype(array.dtype)
     if wanted is not None:
         # a cast to a real dtype drops imaginary parts
         real = array.dtype.kind == "c" and not wanted.is_complex

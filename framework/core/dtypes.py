@@ -213,7 +213,7 @@ def _of_numpy(value):
     """Return the DType for any other value that NumPy accepts as a dtype."""
     array_dtype = getattr(value, "dtype", None) if not isinstance(value, type) else None
     try:
-        if value is None:  # NumPy would take None for float64
+        if value is None:  # np.dtype(None) would be float64
             raise TypeError
         made = np.dtype(array_dtype if array_dtype is not None else value)
     except TypeError:
@@ -224,7 +224,7 @@ def _of_numpy(value):
         return _bfloat16()
     if made.kind in "SU":
         return string
-    if made.name in _BY_NAME:  # the dtype is supported, in another byte order
+    if made.name in _BY_NAME:  # a supported dtype in another byte order
         return _BY_NAME[made.name]
     raise DTypeError(f"{value!r} is not a dtype that tensors can have{suggest(value, _BY_NAME)}")
 
@@ -276,7 +276,7 @@ def set_epsilon(value):
     _settings["epsilon"] = float(value)
 
 
-_LATTICE = {  # each type's direct successors; "i*", "f*", "c*" are Python's weak numbers
+_LATTICE = {  # dtype -> its direct successors; "i*", "f*", "c*" are Python's int, float and complex
     "bool": ("i*",),
     "i*": ("uint8", "int8"),
     "uint8": ("int16", "uint16"),
@@ -342,6 +342,6 @@ def _promote(key, cap):
         raise DTypeError(
             f"Strings do not combine with other dtypes; got {', '.join(map(str, key))}."
         )
-    # int64 and uint64 lose to floats of any width, so that float16 stays float16 (as in Keras)
+    # As in Keras, int64 or uint64 with a float gives that float: float16 stays float16.
     name = _least_upper_bound([_WEAK[t] if t in _WEAK else str(t) for t in key])
     return {"f*": cap, "i*": int32, "c*": complex64}.get(name) or as_dtype(name)

@@ -9,7 +9,7 @@ class FrameworkError(Exception):
             is the message.
     """
 
-    error_code = 2  # TensorFlow's number for errors of unknown type
+    error_code = 2  # TensorFlow's code for errors of unknown type
 
     def __init__(self, node_def=None, op=None, message=None, *args):
         if op is None and message is None:

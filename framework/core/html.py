@@ -4,7 +4,8 @@ from html import escape
 
 import numpy as np
 
-_CELLS, _WIDE = 400, 20  # a tensor of more elements, or of longer rows, is shown as text
+# a tensor with more elements, or with longer rows, is shown as text instead of a table
+_CELLS, _WIDE = 400, 20
 
 
 def table(caption, header, rows, footer=()):

@@ -43,7 +43,7 @@ class ClassRecord:
     record = Record
 
     def __init__(self, cls, **own):
-        self.__dict__["own"] = {}  # the values that subclasses inherit
+        self.__dict__["own"] = {}  # values set on this class, which subclasses inherit
         for base in reversed(cls.__mro__[1:]):
             inherited = base.__dict__.get("_framework")
             if inherited is not None:

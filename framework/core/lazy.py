@@ -95,7 +95,7 @@ def _exported(home):
         package, _, name = home.rpartition(".")
         try:
             listed = re.search(_ALL, _text(import_module(package), f"{name}.py"))
-        except OSError:  # a package, or an installation without source files
+        except OSError:  # the module is a package, or the installation has no source files
             listed = None
         if listed:
             return re.findall(r"\w+", listed[1])

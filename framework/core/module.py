@@ -134,7 +134,7 @@ def _visit(module, which, found, visited):
     if id(module) in visited:
         return
     visited.add(id(module))
-    if not isinstance(module, Module):  # a layer lists its own variables
+    if not isinstance(module, Module):  # `module` is a layer, which lists its own variables
         found.update((v.serial, v) for v in getattr(module, which) if v.serial not in found)
         return
     variables, modules = _leaves(module)
@@ -144,7 +144,7 @@ def _visit(module, which, found, visited):
         _visit(child, which, found, visited)
 
 
-# word boundaries as in TensorFlow's names
+# positions where a word starts, as TensorFlow splits class names into words
 _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")
 
 

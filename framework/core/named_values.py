@@ -83,7 +83,8 @@ is frozen. Call unfreeze() first.
             _changing(self)[name] = value
 
     def __getattr__(self, name):
-        values = self.__dict__.get("_config", {})  # a copy in the making has none
+        # `copy` and `pickle` create an object without `_config`
+        values = self.__dict__.get("_config", {})
         if name in values:
             return values[name]
         raise UnknownValueError(f"Unknown attribute: '{name}'{suggest(name, values)}")

@@ -16,7 +16,8 @@ _CONTAINERS = (list, tuple, Mapping)
 def is_nested(structure):
     """Return whether a value is a list, tuple or mapping."""
     kind = type(structure)
-    if getattr(kind, "_is_leaf", False):  # Shape is a tuple but a leaf; tensors are found faster
+    # a Shape is a tuple, but counts as a leaf; for tensors this is a shortcut
+    if getattr(kind, "_is_leaf", False):
         return False
     return kind is list or kind is tuple or isinstance(structure, _CONTAINERS)
 

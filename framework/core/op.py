@@ -98,9 +98,11 @@ class Op:
         "sized_by_values", "takes_needed", "variadic", "vjps",
     )  # fmt: skip
 
-    takes_none = False  # whether rules receive None, not zeros, for a missing cotangent
+    # whether derivative rules receive None instead of zeros for a missing cotangent
+    takes_none = False
 
-    def __reduce__(self):  # a copied op is the same object: plans compare identities
+    # a copy or an unpickled op is the same object, because plans compare ops by identity
+    def __reduce__(self):
         place = _place_of(self)
         return (_op_at, place) if place else super().__reduce__()
 
@@ -118,7 +120,7 @@ class Op:
         self.sized_by_values, self.raises = sized_by_values, raises
         self.inputs, self.variadic = (inputs, False) if inputs else _inputs(forward)
         self.backward, self.composite = backward, composite
-        # whether it is recorded as one edge, not one per input
+        # whether the tape records a call as one edge instead of one edge per input
         self.joined = backward is not None or outputs != 1
         self.vjps = (no_derivative,) if vjps and all(v is no_derivative for v in vjps) else vjps
         self.derivative = backward is not None or any(v is not no_derivative for v in vjps)
@@ -392,7 +394,7 @@ def _gather(op, rule):
     """Return `pick(args, attrs, y, saved)`: the arguments of `rule` without `g` and `needed`."""
     names = [name for name in list(inspect.signature(rule).parameters)[1:] if name != "needed"]
     getters, attributes = [_getter(op, name) for name in names], []
-    # trailing names are mostly those of attributes, which need no getter
+    # trailing parameters are usually attributes, which `attrs.get` reads without a getter
     while getters and getters[-1] is None:
         attributes.insert(0, names[len(getters) - 1])
         getters.pop()

@@ -248,7 +248,7 @@ class _Reader:
                 f"{self.what}: expected plain data, got a call of {type(function).__name__}."
             )
         made = function.make(*arguments)
-        # the object is kept with its function, so that no other object gets its id
+        # keep the object beside its function, so that no other object gets its id
         self.states[id(made)] = made, function.set_state
         self.stack.append(made)
 
@@ -336,7 +336,7 @@ _METHODS = {
     ord(code) if isinstance(code, str) else code: method
     for code, method in {
         0x80: _protocol,
-        0x95: lambda r: r.take(8),  # the length of a frame
+        0x95: lambda r: r.take(8),  # FRAME: skip its length
         "(": lambda r: r.stack.append(_MARK),
         "0": lambda r: r.stack.pop(),
         "1": lambda r: r.run_of_values(),

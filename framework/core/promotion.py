@@ -17,7 +17,8 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
 
-_NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}  # dtype kinds that they adapt to
+# kinds of the tensor dtypes that a Python number adapts to
+_NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}
 # compared by exact type, which is faster than isinstance
 _VARIABLES = frozenset((Variable, KerasVariable))
 
@@ -93,7 +94,8 @@ def _untyped(values):
 
     Tensors in lists decide the dtype, then arrays, then Python's promotion of numbers.
     """
-    if any(isinstance(v, KerasTensor) for v in values):  # numbers known only when a model runs
+    # symbolic numbers: their values are known only when a model runs
+    if any(isinstance(v, KerasTensor) for v in values):
         kinds = [(v if isinstance(v, KerasTensor) else array_of(v)).dtype for v in values]
         dtype = dtypes.python_float() if any("float" in k.name for k in kinds) else dtypes.int32
         return tuple(tensor(v, dtype) for v in values)

@@ -20,17 +20,17 @@ from framework.core.symbolic import KerasTensor, drawn_as_zeros
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
 
-_MANY = 1 << 17  # minimum numbers (0.4 ms on one thread) that are drawn by several threads
+_MANY = 1 << 17  # draws of at least this many values (0.4 ms on one thread) use several threads
 _SHARE = 1 << 16
 
-# Second word of Philox's key: draws, shuffles and buffer slots of one seed are independent.
+# Second word of Philox's key. It makes draws, shuffles and buffer slots of one seed independent.
 _DRAWS, _SHUFFLES, _SLOTS = 0, 1, 2
 
 
 class _Bits(threading.local):
     """One Philox per thread, set to (key, counter) at each draw: 10 times faster than a new one."""
 
-    place = None  # the `drawing_at` of this thread
+    place = None  # the `drawing_at` context that is open in this thread, or None
 
     def __init__(self):
         self.philox = np.random.Philox(key=[0, 0])
@@ -41,7 +41,8 @@ class _Bits(threading.local):
         """Return the generator, `counted` counts (four 64-bit words each) after a draw's start."""
         state = self.state
         state["state"]["key"][:] = (seed, use)
-        state["state"]["counter"][:] = (counted, 0, number, 0)  # each draw has 2**128 counts
+        # each draw has its own range of 2**128 counter values
+        state["state"]["counter"][:] = (counted, 0, number, 0)
         state["buffer_pos"], state["has_uint32"] = 4, 0
         self.philox.state = state
         return self.generator
@@ -49,7 +50,8 @@ class _Bits(threading.local):
 
 _bits = _Bits()
 
-_turn = threading.Lock()  # held while a generator advances: no two threads make the same draw
+# held while a generator advances, so that no two threads get the same draw
+_turn = threading.Lock()
 
 
 class SeedGenerator:

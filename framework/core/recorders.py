@@ -22,7 +22,7 @@ serials = itertools.count(1)
 class Recorder:
     """Base class: ignores all events; subclasses override the events that they need."""
 
-    replays = False  # True if every computation must run as ops, so that they can be repeated
+    replays = False  # True if computations must run as ops, so that they can be repeated
     differentiates = False  # True for a recorder that may differentiate the recorded ops
     transposes = False  # True for the tape around a vjp that forward mode transposes
     aside = None  # a recorder that replaces this one inside `pause_all`, or None
@@ -72,12 +72,12 @@ class _Thread(threading.local):
         self.call = None  # the innermost open layer call: (layer, training, outer call)
         self.stateless = None  # the innermost open `StatelessScope`, or None
         self.remat = None  # the innermost open `RematScope`, or None
-        self.missing = None  # a `MissingGradients`: the last sources that got no gradient
+        self.missing = None  # a `MissingGradients`: sources without gradient of the latest tape
         self.numerics = None  # the open `debugging.numerics` context, or None
         self.working = False  # whether a compiled training step is calling its Python function
         self.scope = ()  # the open name scopes, prefixes of new variables' names
         self.budget = None  # the memory that variables may take while a file is loaded, or None
-        self.scope_of = (None, None)  # (the layer that last set `scope`, the call open then)
+        self.scope_of = (None, None)  # (layer that last set `scope`, layer call open at that time)
 
 
 thread = _Thread()

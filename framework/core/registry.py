@@ -38,7 +38,8 @@ class Registry:
             if inspect.isclass(target):
                 self.classes[snake_case(own)] = target
             for name in (own, snake_case(own), *names):
-                self._spellings.setdefault(name.lower(), own)  # the first object keeps the name
+                # a spelling belongs to the first object registered with it
+                self._spellings.setdefault(name.lower(), own)
             return target
 
         return register

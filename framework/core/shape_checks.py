@@ -22,7 +22,8 @@ def checked(forward, check):
         check(*inputs)
         return forward(*inputs, **attributes)
 
-    functools.update_wrapper(begun, forward)  # derivative rules use the parameters' names
+    # derivative rules need the parameters' names of `forward`
+    functools.update_wrapper(begun, forward)
     begun.ufunc = getattr(forward, "ufunc", forward)
     return begun
 

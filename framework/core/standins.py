@@ -138,7 +138,7 @@ def _filled(shape, dtype, fill, most):
         matrix = np.eye(*shape[-2:], dtype=dtype) if len(shape) > 1 else np.ones((), dtype)
         return np.array(np.broadcast_to(matrix, shape))
     if fill == "rising" and dtype.kind != "b":
-        # one number is 1: 0 is that of "zeros", and `tf.range(number)` must have another size
+        # a scalar is 1: 0 is the value for "zeros", and `tf.range(scalar)` must get another size
         return np.arange(count).astype(dtype).reshape(shape) if shape else np.ones((), dtype)
     array = np.zeros(count, dtype)
     if fill != "zeros":
@@ -155,7 +155,7 @@ def value_at(x, k):
         return None
     memo = _memo(x)
     if ("value", k) not in memo:
-        memo["value", k] = None  # the value counts as unknown if the next line raises
+        memo["value", k] = None  # if the next line raises, the value counts as unknown
         memo["value", k] = _value(x, k)
     return memo["value", k]
 
@@ -235,10 +235,10 @@ def _shape(x, k):
         return _as_input(x, k)
     operation, args, kwargs, index = x.origin
     if None not in x.shape[1:] and not isinstance(operation, Op) and _is_layer(operation):
-        return (shape_at(inputs[0], k)[0], *x.shape[1:])  # a layer keeps the number of rows
+        return (shape_at(inputs[0], k)[0], *x.shape[1:])  # a layer does not change the batch size
     try:
         shape = tuple(_specs(operation, args, kwargs, k)[index or 0][0])
-    except Exception:  # user code may raise anything for unexpected sizes
+    except Exception:  # user code may raise any exception for unexpected sizes
         return _as_input(x, k)
     fits = len(shape) == len(x.shape) and all(
         n is not None and m in (None, n) for m, n in zip(x.shape, shape)

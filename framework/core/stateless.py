@@ -44,7 +44,8 @@ class StatelessScope:
         self.initialize_variables = initialize_variables
         self.losses = []
         self.state_mapping = {}
-        self._variables = []  # keeps the variables alive: `state_mapping` has only their ids
+        # keeps the variables alive, because `state_mapping` only has their ids
+        self._variables = []
         for variable, value in state_mapping or ():
             if not isinstance(variable, CoreVariable):
                 raise InvalidArgumentError(
@@ -86,7 +87,7 @@ class _AsOps(Recorder):
 
     @property
     def aside(self):
-        return self  # `pause_all` does not end the scope
+        return self  # the scope stays open inside `pause_all`
 
 
 def _fitting(variable, value):

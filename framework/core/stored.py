@@ -63,7 +63,8 @@ class _ShapeMismatchError(LoadError, ShapeError):
 def load_variables(variables, store, what):
     """Assign stored arrays to variables after checking all of them."""
     check_variables(variables, store, what)
-    fresh = getattr(store, "reads_new_arrays", False)  # then no copy is needed
+    # a store that returns new arrays needs no copy
+    fresh = getattr(store, "reads_new_arrays", False)
     for number, variable in enumerate(variables):
         array = np.asarray(store[str(number)]).astype(variable.dtype.np, copy=False)
         variable.assign(Tensor(array) if fresh else array)

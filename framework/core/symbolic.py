@@ -26,8 +26,8 @@ class KerasTensor(Operand):
         name: a string; an automatic name if None.
     """
 
-    # `origin` = (operation, args, kwargs, index): the call that gave it; None for an input.
-    # `_stand_ins` is set and used by `core/standins.py`.
+    # `origin` is (operation, args, kwargs, index) of the call that computed the tensor; None for an
+    # input. `_stand_ins` belongs to `core/standins.py`.
     __slots__ = (
         "__weakref__", "_keras_mask", "_stand_ins", "dtype", "name", "origin", "shape", "sparse",
     )  # fmt: skip
@@ -85,7 +85,7 @@ class KerasTensor(Operand):
     item = tolist = _refuse
 
     def _op_call(self, op, args, attrs):
-        return call(op, args, attrs)  # keeps variables: the model reads them at each call
+        return call(op, args, attrs)  # variables stay variables: the model reads them at each call
 
     def __len__(self):
         if not self.shape or self.shape[0] is None:
@@ -128,7 +128,7 @@ class drawn_as_zeros(str):
     __slots__ = ()
 
 
-_SIZES = ("size", "classes", "depth", "count")  # attributes of ops that are sizes, None if unknown
+_SIZES = ("size", "classes", "depth", "count")  # op attributes that hold a size; None means unknown
 
 
 def call(op, args, attrs):

@@ -41,9 +41,9 @@ def columns_of(table):
 
 def column(series, name=""):
     """Return a column as an array of one dimension."""
-    kind = getattr(series, "type", None)  # pyarrow's
+    kind = getattr(series, "type", None)  # the type of a pyarrow column
     if hasattr(kind, "value_type") and hasattr(kind, "index_type"):
-        series = series.cast(kind.value_type)  # categories as their values
+        series = series.cast(kind.value_type)  # replace categories by their values
     array = series.to_numpy(zero_copy_only=False) if _is_arrow_array(series) else series.to_numpy()
     if array.dtype.kind in "biuf":
         return array

@@ -19,7 +19,7 @@ class Tensor(Operators):
     """
 
     # `serial` identifies the tensor on tapes; it is set when a tape first needs it. Only slices of
-    # variables have `assign`, which assigns to that slice.
+    # variables have `assign`, which assigns to the slice.
     __slots__ = ("__weakref__", "_keras_mask", "array", "assign", "serial")
 
     def __init__(self, array: Any):
@@ -210,7 +210,7 @@ class _Masks:
 
 
 masks = _Masks()
-_mask = Tensor._keras_mask  # the slot, which the property below hides
+_mask = Tensor._keras_mask  # the slot's descriptor; the property below replaces this attribute
 
 
 def _set_mask(tensor, mask):

@@ -24,7 +24,8 @@ from framework.core.recorders import replaying, serials, thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Ref, Tensor, _numpy_text
 
-# Locks of in-place additions, so that no thread's update is lost; variables share them by serial.
+# Locks for in-place additions, so that no thread's update is lost. A variable's serial selects its
+# lock; several variables share one.
 _turns = tuple([threading.RLock() for _ in range(16)])
 
 
@@ -32,8 +33,8 @@ class CoreVariable(Operators):
     """A buffer of one dtype with an identity; reads and assignments notify recorders."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "_trainable", "serial")
-    _casts = False  # whether assigned values of another dtype are cast instead of refused
-    _resizable = False  # whether values of other shapes may be assigned; plans then check the shape
+    _casts = False  # whether `assign` casts values of another dtype instead of refusing them
+    _resizable = False  # whether `assign` accepts other shapes; plans then check the shape
 
     def __init__(self, array: Any, trainable: bool = True):
         """Take `array` as the buffer; internal: no copy."""
@@ -122,7 +123,7 @@ class CoreVariable(Operators):
         if delta is None:
             return self
         with _turns[self.serial % len(_turns)]:
-            if replaying():  # as ops, so that a replay uses the values of that time
+            if replaying():  # run as ops, so that a replay adds its own values
                 both = type(self).__add__ if ufunc is np.add else type(self).__sub__
                 self._hold(both(self, delta))
                 return self
@@ -187,7 +188,7 @@ class CoreVariable(Operators):
         return self.read().item()
 
     def __array__(self, dtype=None, copy=None):
-        # Always a copy: a view would go stale, or change, when the variable is assigned.
+        # Always a copy: a view would become stale, or change, at the next assignment.
         array = self.read().__array__(dtype, copy)
         return array.copy()
 
@@ -422,7 +423,8 @@ class KerasVariable(CoreVariable):
                     f"Variable: expected one of {', '.join(map(repr, known))}, got {given!r}."
                 )
         if isinstance(initializer, str):
-            # Initializers are built on variables; their module is imported only to look up a name.
+            # `framework.initializers` depends on this module: import it only when a name is looked
+            # up
             initializer = import_module("framework.initializers").get(initializer)
         if callable(initializer) and not hasattr(initializer, "dtype"):
             if shape is None:

@@ -24,7 +24,7 @@ from framework.kernels import sealed
 
 VARIABLE = "FRAMEWORK_COMPILE_WAIT"  # "1": wait for the compilation of kernels
 
-# What is compiled in advance -> the modules of `fast` whose `warm` compiles it
+# name of a group of kernels -> the modules of `fast` whose `warm` functions compile it
 GROUPS = {
     "conv": ("im2col", "conv", "winograd", "winograd_back"),
     "depthwise": ("depthwise",),
@@ -41,8 +41,9 @@ _PROGRAM = (
 _IDLE = 2.0  # seconds without requests after which the worker ends
 
 _lock = threading.Lock()
-_pending = {}  # name of a group -> (the worker that compiles it, what to call then)
-_failed = set()  # groups that this process compiles, because a worker did not
+# name of a group -> (the worker that compiles it, callback for the end of the compilation)
+_pending = {}
+_failed = set()  # groups that this process compiles, because the worker failed
 _worker = None
 
 
@@ -104,7 +105,7 @@ def _ask(name, when_done):
             )
         _pending[name] = _worker, when_done
         print(name, file=_worker.stdin, flush=True)
-    except (OSError, ValueError):  # no process can be started, or it ended just now
+    except (OSError, ValueError):  # the worker cannot start, or has just ended
         _pending.pop(name, None)
         _failed.add(name)
 
@@ -126,7 +127,7 @@ def _started():
 def _leave(worker):
     """At the end of this process: the worker finishes what it was asked for, and then ends."""
     if worker.poll() is None:
-        worker.returncode = 0  # else Python warns of a child that still runs
+        worker.returncode = 0  # otherwise Python warns that the subprocess is still running
 
 
 def _listen(worker):

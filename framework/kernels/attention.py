@@ -18,11 +18,12 @@ from framework.kernels import blas, threads, tier
 from framework.kernels.kernel_task import KernelTask, bits
 
 _FAST = 1 << 13  # minimum multiplications of q k^T for which the Numba kernel is used
-_OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # estimated seconds per score and per multiplication
+_OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # estimated seconds per score and per multiplication of q k^T
 _SHARED = 1 << 22  # minimum multiplications of q k^T that are divided among threads in NumPy
 _BLOCK = 1 << 17  # number of scores in a block: 512 KB of float32 stay in the cache
-_CAUSAL_ROWS = 64  # maximum rows of a block if scores of later keys are skipped
-_SMALL = 20.0  # scores up to this: exp needs no subtraction of the row's maximum
+# maximum rows of a block in causal attention, which skips the scores of later keys
+_CAUSAL_ROWS = 64
+_SMALL = 20.0  # for scores up to this, exp does not need to subtract the row's maximum
 _FLOAT = np.dtype(np.float32)
 NO_BIAS, NO_MASK = np.empty(0, np.float32), np.empty(0, np.bool_)
 
@@ -88,7 +89,8 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
     g, q, k, v, bias, out = (_wide(x) for x in (g, q, k, v, bias, out))
     batch, length, heads, _ = q.shape
     skips = causal and mask is None
-    # Without skipping, the first block of rows uses all keys, so it writes instead of adding.
+    # If no block skips keys, the first block of rows covers all keys: it initializes the gradients,
+    # so they need no zeros.
     once = not skips and length > 0
     empty = np.empty_like if once else np.zeros_like
     d_q, d_k, d_v = np.empty_like(q, order="C"), empty(k, order="C"), empty(v, order="C")
@@ -120,7 +122,8 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
                 _put(to_k[upto], d, q[part], first)
 
     groups = _parts(batch, heads, length, k.shape[2], skips)
-    if needed[3]:  # a single list, for one thread: all blocks may add to the same bias elements
+    # blocks may add to the same elements of the bias gradient: one thread computes all
+    if needed[3]:
         groups = [[part for parts in groups for part in parts]]
     _share(work, groups, q.size * k.shape[2])
     gradients = (d_q, d_k, d_v, d_bias)

@@ -38,7 +38,7 @@ def tridiagonal_solve(diagonals, rhs):
     above, on, below = (wide[..., k, :] for k in range(3))
     x = np.array(np.broadcast_to(rhs, (*lead, *rhs.shape[-2:])), dtype)
     n = x.shape[-2]
-    far = np.zeros_like(above)  # two places above the diagonal, where rows were exchanged
+    far = np.zeros_like(above)  # second superdiagonal, which row exchanges fill
     if n:
         above[..., -1] = 0
     with np.errstate(all="ignore"):

@@ -12,7 +12,7 @@ import threading
 
 import numpy as np
 
-# Patterns of OpenBLAS's function names: in NumPy's wheels, in older wheels, in system libraries.
+# Patterns of OpenBLAS's function names in NumPy's wheels, older wheels and system libraries.
 _NAMES = ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openblas_{}")
 
 
@@ -119,7 +119,8 @@ class limited:
 
 _changing = threading.Lock()
 _inside = 0  # number of open `limited` contexts
-_before = 0  # the number of threads that the last `limited` restores; 0 if it is unchanged
+# number of threads to restore when the outermost `limited` exits; 0 if it was not changed
+_before = 0
 
 
 def _forget():

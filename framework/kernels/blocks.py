@@ -12,13 +12,14 @@ import numpy as np
 
 from framework.kernels import threads
 
-ALONE = 3 << 14  # maximum elements of a block on one thread: a few float32 blocks fit in L2
-LEAST = 1 << 22  # minimum work (elements times ufuncs, about 300 µs) divided among threads
+# maximum elements of a block if one thread does all: a few float32 blocks fit in L2
+ALONE = 3 << 14
+LEAST = 1 << 22  # minimum elements times ufuncs (about 300 µs) for which threads share the work
 
-_SHARED = 1 << 17  # target size of a block if threads share the work
+_SHARED = 1 << 17  # target number of elements of a block if threads share the work
 _MOST = _SHARED * 3 // 2  # maximum elements of a block
 _LINE = 64  # bytes of a cache line; block sizes are multiples of this many elements
-_free = {}  # unused scratch arrays: for a tuple of dtypes, lists of one array per dtype
+_free = {}  # unused scratch memory: tuple of dtypes -> lists of arrays, one array per dtype
 
 
 def size(elements, ufuncs):

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-_FEW = 8192  # minimum elements for which bit operations are used instead of `np.where`
+_FEW = 8192  # minimum elements for which bit operations are faster than `np.where`
 BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 
 
@@ -34,7 +34,7 @@ class Constants(dict):
 
 zeros, ones, sixes = Constants(0), Constants(1), Constants(6)
 
-_ROW = 1024  # size of the array of zeros in `positive`: it stays in the cache
+_ROW = 1024  # size of the array of zeros in `positive`, small enough to stay in the cache
 _rows = {np.dtype(t): np.zeros(_ROW, t) for t in ("float32", "float64")}
 
 
@@ -93,7 +93,7 @@ def select(condition, a, b):
     return np.where(condition, a, b)
 
 
-_LONG_ROW = 64  # elements of a row from which copying rows is faster than choosing elements
+_LONG_ROW = 64  # minimum elements of a row for which copying whole rows is faster
 
 
 def _by_rows(condition, a, b):

@@ -19,13 +19,15 @@ from framework.kernels.sums import added
 ALGORITHMS = ("auto", "direct", "winograd2", "winograd4", "im2col")
 
 _algorithm = "auto"
-_SMALL = 2e5  # minimum multiply-adds for a Numba kernel: below, NumPy is faster
+_SMALL = 2e5  # minimum multiply-adds for a Numba kernel; for fewer, NumPy is faster
 _LARGE = 1e7  # minimum multiply-adds for which Winograd's algorithm in NumPy is faster than im2col
 _CHANNELS = 16  # minimum channels and filters for which Winograd's algorithm is faster
-_LINE = 24  # minimum positions per line for the direct algorithm: it multiplies line by line
+# minimum output positions per line for the direct algorithm, which multiplies line by line
+_LINE = 24
 _FEW = 24  # minimum columns (channels or filters) of the direct algorithm's matrix products
-# The largest m of Winograd's m × m outputs that "auto" takes. In benchmarks/conv_accuracy.py, m = 4
-# is 1.4 × faster than m = 2, and the losses of twelve steps are as close to direct convolution's.
+# The largest tile size m of Winograd's algorithm (m × m outputs) that "auto" uses. In
+# benchmarks/conv_accuracy.py, m = 4 is 1.4 × faster than m = 2, and after twelve steps its loss is
+# as close to that of direct convolution.
 _OUTPUTS = 4
 
 

@@ -35,7 +35,8 @@ _W32 = (
     -0.4271859898, 0.2553956763,
 )  # fmt: skip
 
-# for each dtype: the coefficients of P and of W, c, and the x from which on erf rounds to 1
+# for each dtype: the coefficients of the polynomials P and W, c, and an x above which erf(x) rounds
+# to 1
 _SETS = {np.dtype(np.float64): (_P64, _W64, 3, 6), np.dtype(np.float32): (_P32, _W32, 2, 4)}
 
 

@@ -36,9 +36,9 @@ _DIGAMMA = (
     -0.00193506666473928329, 0.00593679527830187568, -0.0185506153817397022, 0.0601356210601968397,
     -0.211813710640730248, 0.951055876031832879,
 )  # fmt: skip
-# x0 is the sum of these two numbers, to more digits than one float64 holds
+# x0 is the sum of these two numbers, because one float64 has too few digits
 _ZERO, _ZERO_REST = 1.4616321449683622, 9.549995429965697715e-17
-# Bernoulli's numbers B2, B4, ...
+# Bernoulli numbers B2, B4, ...
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510,
               43867 / 798, -174611 / 330, 854513 / 138, -236364091 / 2730)  # fmt: skip
 _STIRLING = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:10], 1)][::-1]
@@ -80,7 +80,7 @@ def lgamma(x):
     near = _lgamma_near(np.where(size < 0.5, x, np.clip(size, 0.5, _FAR)))
     y = np.where(size >= _FAR, _lgamma_far(np.maximum(size, _FAR)), near)
     if np.any(x <= -0.5):
-        # Γ(-s) Γ(s) = -π / (s sin πs)
+        # reflection formula: Γ(-s) Γ(s) = -π / (s sin πs)
         mirrored = math.log(math.pi) - np.log(size * np.abs(_sin_pi(x))) - y
         y = np.where(x <= -0.5, np.where(np.isinf(x), np.inf, mirrored), y)
     return y
@@ -213,7 +213,7 @@ def _zeta_of_reals(s, a):
 def _zeta_below(s, q):
     if s <= 150:
         return (-1.0) ** s / math.factorial(s - 1) * polygamma(q, n=s - 1)
-    near = np.rint(-q)  # only the terms next to 0 count
+    near = np.rint(-q)  # only the terms near the pole matter
     return sum((q + near + k) ** -float(s) for k in (-1, 0, 1) if not np.any(near + k < 0))
 
 

@@ -23,10 +23,11 @@ from framework.kernels.kernel_task import KernelTask
 from framework.kernels.windows import halves
 
 _FAST = 2048  # minimum elements for which the Numba kernels are used
-_UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements, of _SECONDS each
+_UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements; an element takes _SECONDS
 _UFUNCS = 32  # approximate cost of gelu, as a number of ufuncs
 
-CENTER, END = 5.0, 14.5  # |x| is clipped to END, beyond which the tail changes no result
+# |x| is clipped to END, above which the tail Φ(-|x|) has no effect on the result
+CENTER, END = 5.0, 14.5
 TAIL = (
     0.0002215880176, 0.000222705592, -0.00242819716, 0.008978833284, -0.02340361488, 0.04785793796,
     -0.08088480136, 0.1160686753, -0.1434575295, 0.0769193058,
@@ -118,7 +119,7 @@ def with_slope_by_rows(x, out, slope, *, approximate):
     block = blocks.size(x.size, _UFUNCS)
 
     def work(at):
-        # a row may be longer than a block
+        # a row may be longer than a block, so loop over blocks
         for start in range(at.start * size, at.stop * size, block):
             _block(function, arrays, start, min(start + block, at.stop * size))
 
@@ -174,7 +175,7 @@ def _gelu_block(x, out, scratch):
 
 def _value(x, tail, size, spare, out):
     np.multiply(tail, size, out)
-    # the maximum with an array is 5 times as fast as np.maximum(x, 0)
+    # np.maximum of two arrays is 5 times as fast as np.maximum(x, 0)
     np.maximum(x, blocks.full(_ZERO)[: len(x)], out=spare)
     np.subtract(spare, out, out)
 
@@ -195,7 +196,8 @@ def _slope(x, tail, size, e):
     np.subtract(_NUMBERS[0.5], tail, tail)
     np.multiply(size, _NUMBERS[_DENSITY], size)
     np.multiply(size, e, size)
-    np.add(tail, size, tail)  # from here, the slope is 1/2 + tail for x >= 0, else 1/2 - tail
+    # from here on, the derivative is 1/2 + tail for x >= 0, else 1/2 - tail
+    np.add(tail, size, tail)
     bits, sign = tail.view(np.int32), e.view(np.int32)
     np.bitwise_and(x.view(np.int32), _SIGN, sign)
     np.bitwise_xor(bits, sign, bits)  # the xor flips signs; np.copysign takes 3 times as long

@@ -16,8 +16,10 @@ from framework.kernels.choose import masked, zeros
 from framework.kernels.share import blocks, share
 from framework.kernels.sums import added
 
-_BLOCK = 1 << 19  # number of window elements that a thread copies and then multiplies: 2 MB
-_FEW = 4  # up to this many channels, windows are copied pixel by pixel, else one by one
+_BLOCK = 1 << 19  # number of window elements that a thread copies before it multiplies: 2 MB
+# maximum channels for which windows are copied pixel by pixel (each pixel of all windows at once)
+# instead of window by window
+_FEW = 4
 
 
 @no_warnings
@@ -73,7 +75,7 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
     *size, inner, _ = w.shape
     places = g.shape[1:-1]
     padding = windows.amounts(padding, sizes, size, strides, dilations)
-    # for few channels, `layout.add` is faster
+    # for fewer channels, `layout.add` is faster
     if groups == 1 and set(strides) == {1} and inner > _FEW:
         axes = zip(size, dilations, padding, sizes, places, strict=True)
         back = [((k - 1) * d - before, n - m + before) for k, d, (before, _), n, m in axes]

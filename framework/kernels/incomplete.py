@@ -25,9 +25,10 @@ from framework.kernels.gamma import (
 from framework.kernels.inverse_erf import erfc
 
 _EPSILON = 2.0**-54
-_LARGE = 2e5  # from here on, near x = a, Temme's expansion replaces thousands of terms
-_MOST = 200_000  # terms of a continued fraction
-# Temme's coefficients c0(η), and c1(η) of the next term, the highest power first
+# minimum a for which Temme's expansion, near x = a, replaces a series of thousands of terms
+_LARGE = 2e5
+_MOST = 200_000  # maximum number of terms of a continued fraction
+# The coefficients of Temme's c0(η), then those of c1(η), the highest power first.
 _TEMME = (
     2.6396e-7, -1.8540622107151600e-6, -2.1854485106799922e-6, 3.9192631785224378e-5,
     -1.7875514403292181e-4, 3.5273368606701940e-4, 1.1574074074074074e-3, -1.4814814814814815e-2,
@@ -108,7 +109,7 @@ def _density_series(a, x, value, n):
     slopes = [np.log(x) - digamma(a)] if n else []
     slopes += [-polygamma(a, n=k) / math.factorial(k) for k in range(1, n)]
     coefficients = [value]
-    for j in range(1, n + 1):  # f' = f · slope, coefficient by coefficient
+    for j in range(1, n + 1):  # power series of f from f' = f · slope
         coefficients.append(sum(coefficients[j - 1 - i] * slopes[i] for i in range(j)) / j)
     return coefficients
 
@@ -247,7 +248,7 @@ def _by_small_x(a, x, n):
     for k in range(1, 25):
         power = power * (-x / k)
         part = power
-        for j in range(n + 1):  # the coefficients of 1 / (a + k)
+        for j in range(n + 1):  # the power series of 1 / (a + k)
             part = part / (a + k)
             total[j] = total[j] + part * (-1) ** j
     exponent = a * np.log(x) - log_gamma1p(a)
@@ -294,7 +295,7 @@ def _beta_inside(a, b, x):
     p, q, z = np.where(turned, b, a), np.where(turned, a, b), np.where(turned, 1 - x, x)
     y = _beta_factor(p, q, z) / p * _beta_fraction(p, q, z)
     y = np.where(turned, 1 - y, y)
-    # the other fraction converges more slowly, but here 1 - y has lost digits
+    # where 1 - y has lost digits, use the other fraction, which converges more slowly
     lost = turned & (y < 0.1) & (z > 1e-6)
     if lost.any():
         p, q, z = a[lost], b[lost], x[lost]
@@ -308,7 +309,7 @@ def _beta_fraction(a, b, x):
     bottoms = (np.ones_like(x), np.ones_like(x))
     limit = _Limit()
     for m in range(_MOST):
-        # d(2m + 1), then d(2m + 2)
+        # the coefficients d(2m + 1) and d(2m + 2) of the continued fraction
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         even = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
         for d in (odd, even):

@@ -11,7 +11,7 @@ import numpy as np
 
 from framework.kernels import threads, tier
 
-_LEAST = 1e-5  # minimum seconds per chunk: less work is not worth waking a worker thread
+_LEAST = 1e-5  # minimum seconds per chunk: waking a worker thread for less does not pay off
 
 
 class KernelTask(NamedTuple):

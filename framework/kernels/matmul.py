@@ -25,7 +25,7 @@ from framework.kernels.products import LEAST, PAYS
 ALONE = 1 << 18  # maximum multiplications that OpenBLAS computes on one thread by itself
 SHARED = 1 << 25  # minimum multiplications (300 µs) shared among threads; sharing costs 40 µs
 _FLOAT = np.dtype(np.float32)
-_WHOLE = 16  # each thread computes a multiple of this many rows or columns
+_WHOLE = 16  # each thread computes a number of rows or columns that is a multiple of this
 
 
 def dot(a, b, out=None):
@@ -98,7 +98,7 @@ def several(lanes):
             parts += [(lane, at) for at in slices]
             ends += [task.finish for task in lane if type(task) is RowBlocks and task.finish]
     if parts:
-        # start the longest parts first, so that the threads end together
+        # start the longest parts first, so that all threads finish at about the same time
         parts.sort(key=_work, reverse=True)
         with blas.limited(1):
             threads.run(lambda part: _part(*part), parts)
@@ -186,8 +186,8 @@ def _product(a, b, out, following, at):
         ufunc(part, operand, part)
 
 
-# In the tier "auto", products import Numba only after BLAS has computed this many multiplications:
-# the import takes 0.4 s, too long for a short program or for the first steps of a long one.
+# With the tier "auto", the first products use BLAS. Numba is imported only after this many
+# multiplications: the import takes 0.4 s, too long for a short program.
 _before_loading = 30_000_000_000
 
 
@@ -218,7 +218,7 @@ def _shared_stack(a, b, shape):
     a, b = (x.reshape((1,) * (len(shape) - x.ndim) + x.shape) for x in (a, b))
     length = max(shape[:-2])
     axis = shape.index(length)
-    # two parts per thread, because one thread may start late
+    # two parts per thread, so that other threads can take a part of a thread that starts late
     step = -(-length // (2 * threads.count()))
 
     def part(start):

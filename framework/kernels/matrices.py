@@ -80,7 +80,7 @@ def _root_by_eigenvalues(a):
     e, v = np.linalg.eigh(a)
     tiny = np.finfo(e.dtype).eps * len(e) * max(abs(e[0]), abs(e[-1]))
     e = np.where(np.abs(e) <= tiny, 0, e)
-    roots = np.sqrt(e.astype(a.dtype))  # of numbers below 0 in complex matrices
+    roots = np.sqrt(e.astype(a.dtype))  # complex if `a` is complex: an eigenvalue may be negative
     return (v * roots) @ v.conj().T
 
 

@@ -17,14 +17,15 @@ from framework.kernels.contiguous import contiguous
 from framework.kernels.windows import wide_enough
 
 _UFUNCS = 10  # approximate cost of batch normalisation, as a number of ufuncs
-# Short rows are joined to rows of at most this many elements: NumPy is slow with short inner loops.
+# Short rows are joined into rows of at most this many elements, because NumPy is slow with short
+# inner loops.
 _LONG_ROW = 2048
-_FEW = 8  # minimum number of rows that BLAS adds faster than NumPy
-_VECTOR = 16  # rows whose length is a multiple of this are not joined for the Numba kernels
-_LONG = 256  # maximum length of rows that are joined for the Numba kernels
+_FEW = 8  # minimum number of rows for which BLAS sums them faster than NumPy
+_VECTOR = 16  # for the Numba kernels, rows are not joined if their length is a multiple of this
+_LONG = 256  # maximum length of the rows that are joined for the Numba kernels
 _FAST = 2048  # minimum elements for which the Numba kernels are used
 _SHARED = 1 << 20  # minimum elements that the Numba kernels divide among threads
-_PART = 1 << 18  # approximate number of elements of a range that one thread computes
+_PART = 1 << 18  # approximate number of elements per thread
 
 
 def as_channels(x, axis):
@@ -163,7 +164,8 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
         fold, flat, out = _fold(x), x.reshape(-1), y.reshape(-1)
         vectors = len(mean) * fold, *(_repeated(v, fold) for v in (mean, factor, offset))
         limits = np.float32(0 if relu else -np.inf), np.float32(6 if relu == 6 else np.inf)
-        parts = _parts(x, fold)[::-1]  # the elements that `moments` read last are still cached
+        # reverse order: the elements that `moments` read last are still in the cache
+        parts = _parts(x, fold)[::-1]
         threads.run(lambda part: fast.scaled(flat, *part, *vectors, *limits, out), parts)
         return y
     wide, fold = _folded(x)
@@ -184,7 +186,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
 def _shaped(number, like):
     """Return an array of a number, a 0-d array, in the shape of `like`."""
     scratch = blocks.full(number)
-    if like.size > scratch.size:  # a row may be longer than `scratch`
+    if like.size > scratch.size:  # `like` may be longer than `scratch`
         return np.full(like.shape, number)
     return scratch[: like.size].reshape(like.shape)
 
@@ -214,7 +216,7 @@ def batch_norm(x, gamma, beta, *, axis, epsilon, relu=False, out=None):
     mean, variance = moments(x)
     rstd = 1 / np.sqrt(variance + np.asarray(epsilon, dtype))
     scaled(x, mean, gamma * rstd, np.ascontiguousarray(beta), relu, flat)
-    # The mean is saved and returned: the result is a copy, because its consumer may overwrite it.
+    # The mean is both saved and returned. Return a copy, because the caller may overwrite it.
     return (y, mean.copy(), variance), (mean, rstd)
 
 

@@ -17,9 +17,10 @@ from framework.kernels.share import blocks, share
 
 _FAST = 4096  # minimum elements for which the Numba kernels are used
 _SHARED = 1 << 20  # minimum elements that the Numba kernels divide among threads
-# elements of a block of images: with smaller blocks threads wait for the GIL too often
+# target number of elements of a block of images; with smaller blocks, threads wait for the GIL too
+# often
 _BLOCK = 1 << 20
-# pixel numbers are uint8 in windows of up to _CELLS pixels, and int16 up to _MORE_CELLS
+# pixel indices are uint8 in windows of up to _CELLS pixels, and int16 in those of up to _MORE_CELLS
 _CELLS, _MORE_CELLS = 1 << 8, 1 << 15
 
 
@@ -160,7 +161,7 @@ def _largest(wide, inside, cells, chosen):
             chosen[...] = 0
             continue
         better = here > best
-        if not seen.all():  # a pixel is preferred to padding, even if its value is the lowest
+        if not seen.all():  # a pixel wins against padding even if the pixel has the lowest value
             better |= there & ~seen
             seen = seen | there
         np.maximum(best, here, out=best)

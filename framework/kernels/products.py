@@ -4,16 +4,19 @@ from typing import NamedTuple
 
 from framework.kernels import tier
 
-# chunks are multiples of these sizes, which are about the micro-kernel's block
+# chunks are multiples of these sizes, which are about the size of the micro-kernel's block
 ROWS, COLUMNS = 8, 32
-LEAST = 1 << 15  # minimum multiplications of a task: a smaller product costs less than the call
+# minimum multiplications of a task; a smaller product costs less than starting a task
+LEAST = 1 << 15
 PAYS = 1_000_000  # minimum multiplications for which the Numba kernel is as fast as BLAS
-_LARGE = 40_000_000  # minimum multiplications of a product that is computed as its transpose
-# maximum rows of a product computed as its transpose, by its scratch memory
+# minimum multiplications of a product that is computed as its transpose C' = B' A'
+_LARGE = 40_000_000
+# maximum rows of a product computed as its transpose; this bounds the scratch memory
 _MOST_SWAPPED = 1 << 13
-_ROWS = 64  # minimum rows of a product that `rows_for` passes to a loop row by row
-DEEPEST = 1024  # maximum depth of such a product, by the scratch memory of `rows_for`
-# minimum side of large and small products; for smaller sides BLAS is as fast
+_ROWS = 64  # minimum rows of a product whose rows `rows_for` passes on to a loop
+# maximum depth of a product whose rows `rows_for` passes on; this bounds the scratch memory
+DEEPEST = 1024
+# minimum side of a large product, and of a small one; with a smaller side, BLAS is as fast
 _NARROW, _NARROWEST = 16, 8
 
 
@@ -82,7 +85,7 @@ def suits(m, n, depth):
         return m * n * depth >= LEAST and min(m, n, depth) >= _NARROWEST
     if min(m, n, depth) < _NARROW:
         return False
-    return n >= 128 or -n % 32 <= n // 4  # at most a fifth of the elements of the panels is padding
+    return n >= 128 or -n % 32 <= n // 4  # padding is at most a fifth of the panels' elements
 
 
 def swaps(m, n, depth, transpose_a, transpose_b):

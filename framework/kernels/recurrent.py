@@ -321,7 +321,7 @@ def _simple_rnn_back(g_steps, recurrent_kernel, mask, states, d, dh):
 
 
 # ---- GRU with the reset gate after the product (Cho et al. 2014, arXiv:1406.1078v1) --------------
-# gates are (t, b, 4 units): the state's part of the candidate, update, reset, candidate. The state
+# `gates` is (t, b, 4 units): the state's part of the candidate, update, reset, candidate. The state
 # contributes to the first three blocks, the input to the last three.
 
 

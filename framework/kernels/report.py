@@ -64,7 +64,7 @@ def _cpu_name():
             name, _, value = line.partition(":")
             if name.strip() == "model name":
                 return value.strip()
-    except OSError:  # the file exists only on Linux
+    except OSError:  # /proc/cpuinfo exists only on Linux
         pass
     return platform.processor() or platform.machine()
 

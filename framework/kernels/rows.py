@@ -14,13 +14,13 @@ from framework.kernels.sums import added
 from framework.kernels.windows import halves, wide_enough
 
 _UFUNCS = 18  # approximate cost of a normalisation, as a number of ufuncs
-_FAST = 2048  # minimum elements for the Numba kernels: NumPy takes some 10 µs for fewer
+_FAST = 2048  # minimum elements for the Numba kernels; NumPy takes about 10 µs for fewer
 _LONGEST = 1 << 16  # maximum elements of a row for the Numba kernels
-SUMMED = 64  # number of rows that one partial sum of the gradients of gamma and beta adds
+SUMMED = 64  # number of rows per partial sum of the gradients of gamma and beta
 _FLOAT = np.dtype(np.float32)
 
-# At least _MANY rows of at most _SHORT elements are transposed before NumPy computes their maxima:
-# 20 instead of 60 ns per row.
+# NumPy computes the maxima of at least _MANY rows of at most _SHORT elements on the transposed
+# array: this takes 20 instead of 60 ns per row.
 _SHORT, _MANY = 32, 32
 
 
@@ -85,8 +85,8 @@ def is_fast(dtype, count, size, loaded=False):
     return tier.library("rows") is not None
 
 
-# The Numba kernels as tasks. `fast/rows.py` documents which arrays each task takes, in which order.
-_TOGETHER = 8  # chunks are a multiple of this many rows, as in matrix products
+# The Numba kernels as tasks. `fast/rows.py` documents each task's arrays and their order.
+_TOGETHER = 8  # the number of rows per chunk is a multiple of this, as in matrix products
 # estimated seconds per element
 _NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10
 
@@ -302,7 +302,7 @@ def exponentials(x, axis):
 def _highest(x, axis):
     """Return the maximum along an axis, with keepdims."""
     size, last = x.shape[axis], x.ndim - 1
-    if not x.size:  # without `initial`, NumPy raises for an empty axis
+    if not x.size:  # np.maximum.reduce without `initial` raises for an empty axis
         return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     if axis != last or size > _SHORT or x.size < _MANY * size:
         return np.maximum.reduce(x, axis=axis, keepdims=True)

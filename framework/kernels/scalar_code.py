@@ -189,7 +189,8 @@ def _cast(operands, to):
     of = np.result_type(of)
     known = (*FLOATS, *INTEGERS, BOOL)
     if of not in known or to not in known or (of.kind == "f" and to.kind in "iu"):
-        raise KeyError("cast")  # beyond the integer's range, results depend on the CPU
+        # outside the integer's range, the result of a cast depends on the CPU
+        raise KeyError("cast")
     return of, to, ScalarCode("{0}")
 
 

@@ -30,7 +30,7 @@ def scatter_add(g, indices, *, shape, axis):
     outer = math.prod(shape[:axis])
     if outer != 1:
         rows = (np.arange(outer)[:, None] * n + rows).reshape(-1)
-    if g.size != rows.size * inner:  # the Numba kernel checks no bounds
+    if g.size != rows.size * inner:  # check here, because the Numba kernel does not check bounds
         raise ShapeError(
             f"scatter_add: indices of shape {np.shape(indices)} along axis {axis} of shape {shape} "
             f"do not fit values of shape {g.shape}."

@@ -74,7 +74,7 @@ def folder():
     return None if (opened := _folder()) is None else opened[0]
 
 
-_told = []  # the reason of the warning, once it was given
+_told = []  # the reason given in the warning; empty before the warning
 
 
 def tell_not_kept(reason):
@@ -149,10 +149,11 @@ def _is_own(status, forbidden):
 def _key(path):
     """Return the key in a file; without a valid key, write a new one."""
     key = _known_key(path)
-    for first in (True, False):  # keep a valid file of another process, then replace an invalid one
+    # first keep a valid key of another process, then replace an invalid one
+    for first in (True, False):
         if key is None:
             _replace(path, os.urandom(_SIZE), first)
-            key = _known_key(path)  # the key in the file may be another process's
+            key = _known_key(path)  # another process may have written its key first
     if key is None:
         raise OSError(f"no key can be kept in {path.parent}")
     return key
@@ -217,7 +218,7 @@ def _cpu_features():
     """Return the CPU features that NumPy has detected."""
     try:
         from numpy._core._multiarray_umath import __cpu_features__
-    except ImportError:  # NumPy may move this private module
+    except ImportError:  # this module is private: a NumPy release may move it
         return platform.processor()
     return sorted(name for name, has in __cpu_features__.items() if has)
 

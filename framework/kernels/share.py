@@ -10,7 +10,7 @@ import itertools
 from framework.kernels import blas, threads
 
 _LEAST = 1 << 21  # minimum multiplications or copied elements for which two threads are faster
-_PARTS = 4  # number of ranges for any number of threads, so that sums have the same bits
+_PARTS = 4  # number of ranges; fixed, so that sums have the same bits for any number of threads
 
 
 def share(function, number, work):

@@ -15,8 +15,8 @@ import numpy as np
 from framework.kernels import tier
 from framework.kernels.matmul import alone
 
-# Maximum elements of a row that BLAS sums as accurately as NumPy, which sums long rows pairwise.
-# (NumPy does not sum columns pairwise, so they have no limit.)
+# Maximum elements of a row that BLAS sums as accurately as NumPy's pairwise sum. Columns have no
+# limit, because NumPy does not sum them pairwise.
 MOST = 1 << 12
 LEAST_SHARED = 9216  # minimum elements of a matrix for which OpenBLAS uses its threads
 
@@ -58,11 +58,11 @@ def added(x, axis, keepdims=False):
     sizes = _seen(x.shape, x.dtype, axis) if tier.without_numba() else None
     if sizes is None:
         y = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-        # sums of one element: a copy keeps -0.0
+        # each sum has one element: copying keeps -0.0
         return x.reshape(y.shape).copy() if y.size == x.size else y
     before, count, after = sizes
     ones = _ones(count, x.dtype) if count <= MOST else np.ones(count, x.dtype)
-    if count == 1:  # a copy keeps -0.0, as in plans; a product might not
+    if count == 1:  # copying keeps -0.0, as in plans; a product may not
         y = x.reshape(before * after if x.size > 1 else ()).copy()
     elif before == after == 1:
         y = x.reshape(-1).dot(ones)

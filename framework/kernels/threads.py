@@ -16,9 +16,9 @@ from framework.core import parallel_run
 from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-_NO_LIMIT = 1 << 30  # a number of threads that is no limit
-_LEAST = 1.5e-6  # seconds of the shortest chunk that the thread team runs
-_LARGE = 3e-4  # seconds of work from which the team cuts it into two chunks per thread
+_NO_LIMIT = 1 << 30  # stands for "no limit" in a minimum of limits
+_LEAST = 1.5e-6  # minimum seconds per chunk of the thread team
+_LARGE = 3e-4  # minimum seconds of work for which each thread gets two chunks
 _OWN_GROUPS = "/proc/self/cgroup"
 
 _count = None
@@ -54,7 +54,7 @@ def parts(seconds):
     """Return the number of chunks of work that takes one thread `seconds`, for the thread team."""
     number = min(count(), int(seconds / _LEAST))
     if number > 1 and seconds > _LARGE:
-        number *= 2  # with two chunks per thread, other threads take the chunks of a late one
+        number *= 2  # with two chunks per thread, other threads can take a chunk of a late thread
     return max(1, number)
 
 
@@ -108,7 +108,8 @@ def _group_files(root):
         else:
             continue
         parts = PurePosixPath(path.lstrip("/")).parts
-        # In a container `path` may be the host's, while `root` is the process's own group.
+        # In a container, `path` may be the path on the host, while `root` is this process's own
+        # group.
         yield from (folder.joinpath(*parts[:n], name) for n in range(len(parts) + 1))
 
 
@@ -142,7 +143,8 @@ class _Job:
 
     def __init__(self, function, parts):
         self.function, self.parts, self.error = function, parts, None
-        # Joining and leaving workers append entries: an interrupt loses none, but may lose a count.
+        # Workers append an entry when they join and when they leave: unlike the increment of a
+        # counter, an interrupt cannot lose an append.
         self.begun, self.ended, self.left = [], [], SimpleQueue()
 
     def lead(self, workers, own):
@@ -150,7 +152,7 @@ class _Job:
         joined are done."""
         try:
             for _ in range(workers):
-                # np.errstate and other context variables apply in the workers too
+                # the workers use this thread's np.errstate and other context variables
                 own.ask(partial(contextvars.copy_context().run, self.join))
             self._work()
         except BaseException as error:  # for example a KeyboardInterrupt between two parts

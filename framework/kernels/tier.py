@@ -26,9 +26,10 @@ VARIABLE = "FRAMEWORK_COMPILE"
 TIERS = ("off", "numpy", "numba", "auto")
 OLDEST, NEWEST = (0, 63), (0, 68)  # Numba releases: the oldest that works, the newest tested
 
-_tier = None  # the tier; read at first use: a program may set the environment after the import
-_modules = {}  # the results of `library`: for a name, the module, or None without Numba
-_missing = None  # why Numba cannot be used, "" if it can; None before `numba_missing` checks
+# the tier, read at first use, so that a program can set the environment after the import
+_tier = None
+_modules = {}  # cache of `library`: name -> module, or None without Numba
+_missing = None  # why Numba cannot be used, "" if it can be used, None before the check
 _unfit = False  # whether Numba is installed but cannot be used
 
 
@@ -78,7 +79,7 @@ def library(name):
         if tier() in ("numba", "auto") and not numba_missing():
             try:
                 module = import_module(f"framework.kernels.fast.{name}")
-            except Exception as error:  # an incompatible Numba may raise anything
+            except Exception as error:  # an incompatible Numba may raise any exception
                 _refuse(error)
         if _unfit:
             _tell(_missing)
@@ -89,11 +90,13 @@ def library(name):
 
 def _is_ready(name):
     """Return whether a module can be used now; until then, `library` returns None for it."""
-    from framework.kernels import ahead  # late: most programs need no kernel at import
+    # imported late: most programs need no kernel during the import
+    from framework.kernels import ahead
 
     _modules[name] = None
     if ahead.is_ready(name, lambda: _modules.pop(name, None)):
-        _modules.pop(name, None)  # another thread may be as far
+        # `pop` with a default, because another thread may have removed the entry
+        _modules.pop(name, None)
         return True
     return False
 
@@ -120,7 +123,7 @@ def numba_missing():
     """Return why Numba cannot be used, or "" if it can."""
     global _missing
     if _missing is None:
-        _missing = ""  # the trial in `_examine` calls this function again
+        _missing = ""  # set first, because the trial in `_examine` calls this function again
         try:
             _examine(import_module("numba").__version__)
         # Numba is missing, or incompatible with NumPy or with the kernels

@@ -18,10 +18,11 @@ from framework.kernels import blas, toom_cook
 from framework.kernels.choose import masked
 from framework.kernels.share import blocks, share
 
-_PLANE = 1 << 13  # approximate elements of a plane: a block's arrays should stay in the cache
-_ROWS = 64  # minimum patches of a block: the weights are read once per block
-_TOTAL = 1 << 18  # approximate elements of the products that are added to the sum at a time
-_SKEW = 16  # elements between planes: planes k · 4096 bytes apart would share cache sets
+_PLANE = 1 << 13  # target number of elements of a plane: a block's arrays should stay in the cache
+_ROWS = 64  # minimum patches of a block, because each block reads all weights
+_TOTAL = 1 << 18  # target number of elements of the products that are added to the sum at a time
+# padding between planes, in elements: planes k · 4096 bytes apart would share cache sets
+_SKEW = 16
 
 
 class _Transforms:
@@ -31,12 +32,13 @@ class _Transforms:
         self.m, self.places = m, (m + 2) ** 2
         b, g, a = (getattr(toom_cook, f"{letter}{m}") for letter in "BGA")
         self.patches, self.windows, self.outputs = map(_twice, (b, g, a))
-        # the output transform with a column that adds the bias
+        # a further column adds the bias
         self.with_bias = np.c_[self.outputs, np.ones(m * m, np.float32)]
 
     def transformed(self, w):
         """Return the transformed windows of w, (points, channels, filters)."""
-        with blas.limited(1):  # once awake, BLAS's threads take CPU time from ours
+        # otherwise BLAS's threads start, and then take CPU time from this package's threads
+        with blas.limited(1):
             return (self.windows @ w.reshape(9, -1)).reshape(self.places, *w.shape[2:])
 
     def back(self, d):

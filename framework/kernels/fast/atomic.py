@@ -84,5 +84,5 @@ def pause(_):
     return types.void(), generate
 
 
-# The C function that yields this CPU to another thread; None on systems that lack it.
+# The C function that yields the CPU to another thread; None on systems without it.
 sched_yield = types.ExternalFunction("sched_yield", types.int32()) if os.name == "posix" else None

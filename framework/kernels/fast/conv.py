@@ -169,7 +169,7 @@ def multiply(
     _, inner_height, inner_width, channels = x.shape
     flat, weights = x.reshape(-1), packed.reshape(-1)
     depth = rows * columns * channels
-    together = column_step == 1  # without dilation, a row of a window is contiguous in memory
+    together = column_step == 1  # without dilation, each row of a window is contiguous in memory
     for n in range(first, last):
         a, start = flat, n * inner_height * inner_width * channels
         if wide.size:
@@ -288,8 +288,8 @@ def parts(batch, operations, moved=0):
     return list(itertools.pairwise(ends))
 
 
-_ALONE = 5e7  # maximum operations (about 200 µs) that are not divided among threads
-_MOVE = 40  # number of operations that take as long as loading one element from memory
+_ALONE = 5e7  # maximum operations (about 200 µs) that one thread computes alone
+_MOVE = 40  # cost of loading one element from memory, as a number of operations
 
 
 def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
@@ -346,10 +346,10 @@ def _lattice(phase, cells, stride, dilation, before, size):
     if stride == 1:
         reach = (cells - 1) * dilation
         return _Lattice(cells - 1, cells, -1, dilation, reach - before, places + reach, places)
-    first = (phase + before) % stride  # the first window pixel that covers these pixels
+    first = (phase + before) % stride  # the first window pixel that covers pixels of this phase
     count = max(-(-(cells - first) // stride), 0)
     last = first + (count - 1) * stride
-    padding = -((phase + before - last) // stride)  # the first pixel reads g from index -padding on
+    padding = -((phase + before - last) // stride)  # the first pixel reads g from index -padding
     return _Lattice(last, count, -stride, 1, padding, places + count - 1, places)
 
 

@@ -19,9 +19,9 @@ from framework.kernels.fast.routine import routine
 from framework.kernels.fast.strips import TAPS, strip_1, strip_2, strip_4, strip_8, taps
 from framework.kernels.fast.target import LANES
 
-_BAND = 1 << 16  # elements of scratch for a band: 256 KB, half of a small second-level cache
-_BLOCK = 128  # channels of a block, about
-_ALONE = 1 << 20  # maximum multiply-adds (about 100 µs) that are not divided among threads
+_BAND = 1 << 16  # elements of scratch memory of a band: 256 KB, half of a small L2 cache
+_BLOCK = 128  # approximate number of channels of a block
+_ALONE = 1 << 20  # maximum multiply-adds (about 100 µs) that one thread computes alone
 
 
 class DepthwiseWork(NamedTuple):

@@ -20,9 +20,9 @@ _zero, _one, _two, _inf = (np.float32(c) for c in (0, 1, 2, np.inf))
 
 
 # ---- memory --------------------------------------------------------------------------------------
-# Indices are unchecked. `place` is an array's position among the loop's arrays: metadata tells LLVM
-# that two of them do not overlap. Otherwise LLVM would test for overlap, and would not vectorise
-# loops over many arrays.
+# Indices are unchecked. `place` is an array's index among the loop's arrays. It selects metadata
+# that tells LLVM that the arrays do not overlap. Without the metadata LLVM tests for overlap, and
+# does not vectorise loops over many arrays.
 
 _PLACES = 40
 
@@ -97,7 +97,7 @@ _P3, _P2, _P1, _P0 = map(np.float32, (1.34010927e-8, 2.06478944e-5, 3.49818962e-
 _Q3, _Q2, _Q1, _Q0 = map(np.float32, (7.79710888e-7, 3.28971539e-4, 2.58871447e-2, 0.467166245))
 
 
-# The coefficients of the power series of artanh
+# The coefficients of the power series of artanh.
 _A1, _A2, _A3, _A4, _A5, _A6, _A7 = (np.float32(1 / c) for c in (3, 5, 7, 9, 11, 13, 15))
 
 
@@ -107,7 +107,7 @@ def tanh_32(x):
 
     x (1 + z P(z)) / (1 + z Q(z)), z = x²: a rational fit with a relative error of 2.2e-8.
     """
-    v = _TANH_END if x > _TANH_END else x  # a clamp that keeps NaN, in one instruction
+    v = _TANH_END if x > _TANH_END else x  # clamps in one instruction, and keeps NaN
     v = -_TANH_END if v < -_TANH_END else v
     z = v * v
     p = ((kept(_P3) * z + kept(_P2)) * z + kept(_P1)) * z + kept(_P0)
@@ -155,7 +155,8 @@ def native(function, kind, cache):
         kind: "entry" for an `EntryPoint`, "task" for a `CompiledTask`.
         cache: as for `kernel`.
     """
-    # Without fastmath each operation rounds as in NumPy, so fusion does not change the bits.
+    # Without fastmath each operation rounds as in NumPy, so fused and unfused ops give the same
+    # bits.
     make = {"entry": EntryPoint, "task": CompiledTask}[kind]
     return make(function, fastmath=False, cache=cache)
 

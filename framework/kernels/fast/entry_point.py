@@ -24,10 +24,11 @@ from framework.kernels.fast.tasks import NativeFunction, integers
 # every Python object.
 _TYPE, _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = 1, 2, 3, 4, 7, 8
 _KIND, _ITEMSIZE = 3, 5
-_INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF  # masks of a C int, and of a dtype's kind and byte order
+_INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF  # masks for a C int, and for a dtype's kind and byte order
 _WRITABLE = 0x400  # NumPy's flag of writable arrays
 
-# A METH_FASTCALL function takes (self, arguments, their count) and returns the result's address.
+# A METH_FASTCALL function receives (self, argument array, argument count) and returns the address
+# of its result.
 _SIGNATURE = types.int64(types.int64, types.CPointer(types.int64), types.int64)
 _FASTCALL = 0x80
 

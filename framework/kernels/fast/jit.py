@@ -34,7 +34,7 @@ class _CompileNotice(event.Listener):
         if self.logged or not (function.__module__ or "").startswith(_PACKAGE):
             return  # ignore the user's own Numba functions
         self.logged = True
-        # other functions are generated loops
+        # functions outside this folder are generated loops
         is_kernel = function.__code__.co_filename.startswith(_FOLDER)
         ahead = " `python -m framework warmup` compiles them ahead of time." if is_kernel else ""
         subject = "kernels" if is_kernel else "the loops of a plan"
@@ -136,7 +136,7 @@ class _KernelCache(NullCache):
 
     def __init__(self, function, name="", origin=b""):
         self._function, self._name, self._origin = function, name, origin
-        # The modules imported so far: the digest must not depend on later imports.
+        # Computed now, from the modules imported so far: later imports must not change the digest.
         self._sources = _sources(function.__module__)
 
     @property

@@ -15,7 +15,7 @@ from framework.kernels.fast.micro import ROWS, move_lanes
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
-_DEPTH = 576  # the target number of elements per window in a block of windows
+_DEPTH = 576  # target number of elements of each window that a block covers
 _BLOCK = 16 * ROWS  # maximum windows in a block
 APART = 16  # padding between rows, in elements: without it rows could share cache sets
 

@@ -36,7 +36,7 @@ from framework.kernels.gelu import CENTER, END, TAIL
 _f = np.float32
 
 _LOG2E = _f(1.44269504088896341)
-_LOG2_HIGH = _f(0.693359375)  # the first 9 bits of log 2: the product with n is exact
+_LOG2_HIGH = _f(0.693359375)  # log 2 rounded to 9 bits, so that its product with n is exact
 _LOG2_LOW = _f(-2.12194440054690583e-4)
 # The coefficients of P, the highest power first; the relative error is 1.1e-8.
 _P = (0.001392692661, 0.008363773874, 0.04166655011, 0.1666657338, 0.5)
@@ -45,7 +45,7 @@ _ERF_NEAR = tuple(_f(c) for c in _P32)
 _ERF_FAR = tuple(_f(c) for c in _W32)
 _ZERO, _HALF, _ONE, _TWO = _f(0), _f(0.5), _f(1), _f(2)
 _INF, _NAN = _f(np.inf), _f(np.nan)
-_SMALLEST = _f(1.17549435e-38)  # the smallest positive number that is not denormal
+_SMALLEST = _f(1.17549435e-38)  # the smallest positive normal float32
 _ROOT_2_OVER_PI = _f(0.79788456080286536)
 _CUBIC = _f(0.044715)  # coefficient of x³ in gelu's tanh approximation: Hendrycks & Gimpel 2016
 _TAIL = tuple(_f(c) for c in TAIL)
@@ -177,7 +177,7 @@ def _reduced(x, c=_EXP):
 def exp(x, c=_EXP):
     """Return exp(x)."""
     n, rest = _reduced(_between(x, _f(-104), _f(89)), c)
-    # two factors, because their product is also right for denormal results
+    # 2**n as two factors: the product is also right for denormal results
     y = (_ONE + rest) * _power_of_2(n, True) * _power_of_2(n, False)
     return y if x == x else x
 
@@ -198,7 +198,7 @@ def expm1(x):
     n, rest = _reduced(_between(x, _f(-25), _f(89)))
     first, second = _power_of_2(n, True), _power_of_2(n, False)
     power = first * second
-    # 2**128 is not a float32: for n >= 127 multiply by the two factors in sequence
+    # 2**128 overflows float32: for n >= 127 multiply by one factor after the other
     y = rest * power + (power - _ONE) if n < _f(127) else (_ONE + rest) * first * second
     y = y if _size(x) > _f(1e-10) else x
     return y if x == x else x
@@ -208,7 +208,7 @@ def expm1(x):
 def log(x):
     """Return the natural logarithm; NaN for x < 0."""
     tiny = x < _SMALLEST
-    normal = x * _f(8388608) if tiny else x  # multiplied by 2**23: not denormal
+    normal = x * _f(8388608) if tiny else x  # scaled by 2**23, which makes a denormal number normal
     m = _mantissa(normal)
     e = _exponent(normal) - (_f(23) if tiny else _ZERO)
     z = m - _ONE
@@ -229,7 +229,7 @@ def tanh(x):
     size = _size(x)
     n, rest = _reduced(_between(_TWO * size, _ZERO, _f(20)))
     power = _power_of_2(n, True) * _power_of_2(n, False)
-    less = rest * power + (power - _ONE)  # this is exp(2 |x|) - 1
+    less = rest * power + (power - _ONE)  # exp(2 |x|) - 1
     y = _signed(less / (less + _TWO), x)
     return y if size > _f(1e-10) else x  # tanh(x) is x for tiny x and NaN
 

@@ -8,7 +8,8 @@ from framework.kernels.fast.micro import ROWS, WIDTH
 from framework.kernels.fast.products import product, swapped
 from framework.kernels.products import suits, swaps
 
-_LEAST_OF_PART = 500_000  # minimum multiplications per chunk (4 µs): the handover takes 1 µs
+# minimum multiplications per chunk (4 µs), since starting a chunk takes 1 µs
+_LEAST_OF_PART = 500_000
 _LARGE = 40_000_000  # number of multiplications from which each thread gets two chunks
 _MOST_KNOWN = 1000
 
@@ -28,7 +29,8 @@ def prepared(a, b):
     try:
         return _known[sizes]
     except KeyError:
-        if len(_known) >= _MOST_KNOWN:  # the sizes change at every call, so old entries are useless
+        # the sizes change at every call: the old entries are useless
+        if len(_known) >= _MOST_KNOWN:
             _known.clear()
         prepared_product = _known[sizes] = _SharedProduct(*sizes[:4])
         return prepared_product

@@ -59,10 +59,11 @@ from framework.kernels.fast.routine import data_of, routine
 from framework.kernels.fast.target import LANES, REGISTERS
 from framework.kernels.fast.tiles import INTO_L1, emit_prefetch, make
 
-# Accumulators plus one row of B and a broadcast element of A fill the registers, without spilling.
+# The accumulators, one row of B and a broadcast element of A use all registers, without spilling.
 ROWS, _VECTORS = (8 if LANES == 16 else 6), (4 if LANES == 4 and REGISTERS == 32 else 2)
 WIDTH = _VECTORS * LANES
-_MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS  # maximum block rows: 9 for 3 × 3 windows
+# maximum rows of a block; 9 is for 3 × 3 windows
+_MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS
 
 _float = ir.FloatType()
 _int = ir.IntType(64)
@@ -187,8 +188,8 @@ fetching_tile = make(ROWS, _VECTORS, fetching=True)
 _more, _rows, _four, _three, _two, _one = (
     make(height, _VECTORS, any_columns=True) for height in (_MORE, ROWS, 4, 3, 2, 1)
 )
-# Blocks of fewer than four rows are bound by latency: if blocks of six would leave one or
-# two rows, use blocks of four.
+# Blocks of fewer than four rows are bound by latency. Where blocks of six would leave one or two
+# rows, blocks of four are faster.
 _BY_FOURS = (7, 8, 11) if ROWS == 6 else (0, 0, 0)
 
 

@@ -10,8 +10,8 @@ from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.routine import routine
 
-_BLOCK = 65536  # the target number of elements of a block of rows
-_SOME = 16  # number of rows for the first estimate of the mean
+_BLOCK = 65536  # target number of elements of a block of rows
+_SOME = 16  # number of rows that the first estimate of the mean uses
 _f = np.float32
 
 

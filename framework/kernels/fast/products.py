@@ -39,11 +39,12 @@ from framework.kernels.products import DEEPEST
 # AVX-512 and caches of 48 KiB and 1 MiB, and on one with AVX2 and caches of 32 KiB and 512 KiB.
 HEIGHT = 32 * ROWS  # rows of a block of A
 DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH  # rows and columns of a block of B
-FAR = 1024 if LANES == 16 else 256  # elements between A's columns; A is packed from this distance
-BROAD = EVERYTHING if LANES == 16 else 256  # number of columns of B from which A is packed
+# stride between A's columns, in elements, from which A is packed
+FAR = 1024 if LANES == 16 else 256
+BROAD = EVERYTHING if LANES == 16 else 256  # minimum columns of B for which A is packed
 LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # rows and columns of a block of B if A is packed
-NEAR = 1 << 15  # largest B, in elements, that is read in place if its rows are short
-FETCHED = 1 << 22  # number of elements of B from which blocks of B are prefetched
+NEAR = 1 << 15  # maximum elements of a B with short rows that is read without packing
+FETCHED = 1 << 22  # minimum elements of B for which its blocks are prefetched
 FETCHED_DEPTH = 256  # rows of a block of B that is prefetched
 APART = 16  # padding between panels, in elements: without it panels could share cache sets
 
@@ -51,15 +52,16 @@ _BLOCK_OF_A = HEIGHT // ROWS * (LAID_DEPTH * ROWS + APART)
 _BLOCK_OF_B = max(
     BREADTH // WIDTH * (DEPTH * WIDTH + APART), LAID_BREADTH // WIDTH * (LAID_DEPTH * WIDTH + APART)
 )
-_OWN = 256  # float32 elements at the start of the scratch memory, for int64 task arguments
-SPARE = 64  # bytes at the start that `product` uses; callers may use the other bytes of _OWN
+_OWN = 256  # float32 elements at the start of the scratch memory that hold int64 task arguments
+# bytes at the start of the scratch memory that `product` uses; callers may use the rest of _OWN
+SPARE = 64
 PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B  # float32 elements of the whole scratch memory
-# A product with an unpacked A uses the scratch memory up to this element.
+# The end of the scratch memory that a product with an unpacked A uses, in float32 elements.
 _OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)
 
 _AT_ONCE = 16 * ROWS  # rows of A packed together, so that each cache line is read once
-_AHEAD = 16  # prefetch distance in steps: the CPU does not predict such large strides
-_TOGETHER = 4 * ROWS  # rows of a product per call of the loop kernel that consumes them
+_AHEAD = 16  # prefetch distance in steps; the CPU does not prefetch such large strides by itself
+_TOGETHER = 4 * ROWS  # rows of a product for each call of the loop kernel that consumes them
 _OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)  # elements of packed A for _TOGETHER rows
 _TILE = 1024 * _TOGETHER  # elements of a product per call of its consumer: they fit in L2
 
@@ -112,7 +114,7 @@ def _pack_a(a, at, a_row, a_step, steps, rows, packed):
         in_vectors = steps // LANES * LANES
         for group in range(whole // ROWS):
             source, target = at + group * ROWS * a_row, group * stride
-            # a call may write past its LANES steps; later writes replace that
+            # a call may write more than its LANES steps; the next calls overwrite the excess
             for s in range(0, in_vectors, LANES):
                 turn_rows(packed, target + s * ROWS, ROWS, a, source + s, a_row)
             for s in range(in_vectors, steps):
@@ -170,7 +172,8 @@ def _block(
             )  # fmt: skip
         return
     runs, pieces, each, pace = _shares(max(lines_of_all, 1), length, tiles, steps)
-    left, matrix, line, piece = lines_of_all, 0, 0, 0  # use counters, because divisions are slow
+    # counters instead of divisions, which are slow
+    left, matrix, line, piece = lines_of_all, 0, 0, 0
     for n in range(0, columns, WIDTH):
         here, b_at = min(WIDTH, columns - n), n // WIDTH * stride
         for group in range((rows + ROWS - 1) // ROWS):
@@ -336,7 +339,7 @@ def swapped(numbers, first, last, memory):
     c_t = whole[_OF_ROWS:]
     step = c_t.size // rows // ROWS * ROWS
     c, a, b = array(numbers[0]), array(numbers[1]), array(numbers[2])
-    if rows >= BROAD:  # the transposed product would pack both matrices
+    if rows >= BROAD:  # for so many columns, the transposed product would pack both matrices
         multiply(
             c, columns, a, numbers[4], numbers[5], b, numbers[6], numbers[7], depth, 0, rows, first,
             last, False, whole,

@@ -64,7 +64,7 @@ def _added(source, target):
 # The array `d`, (steps, rows, columns), holds the cotangents of the gates' pre-activations. It
 # covers a few steps only, so that it is still in the cache when dw is computed.
 
-_DEPTH = 128  # the target number of rows of `d`: a panel of them fits in the L1 cache
+_DEPTH = 128  # target number of rows of `d`: a panel of these rows fits in the L1 cache
 
 
 @kernel(forceinline=True)

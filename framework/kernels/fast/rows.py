@@ -178,8 +178,8 @@ def sparse_cross_entropy_back(numbers, first, last, memory):
 
 
 # ---- normalisation -------------------------------------------------------------------------------
-# In the backward pass the gradients of gamma and beta are summed over SUMMED rows at a time, then
-# the partial sums are added: the order does not depend on the threads.
+# The backward pass sums the gradients of gamma and beta over SUMMED rows at a time, then adds the
+# partial sums. The order of additions does not depend on the number of threads.
 
 
 @CompiledTask
@@ -352,8 +352,8 @@ def _pairwise(numbers, first, last, memory):
     numbers: x, y; size, count.
     """
     x, y, size, count = array(numbers[0]), array(numbers[1]), numbers[2], numbers[3]
-    # `memory` is a stack of incomplete sums. An entry holds the size of the second half, or 0 while
-    # that is being summed, and the sum of the first half.
+    # `memory` is a stack of incomplete sums. Each entry has two numbers: the size of the second
+    # half (0 while that half is being summed), and the sum of the first half.
     waiting, at, total = 0, 0, _f(0)
     while True:
         while size > _LEAF:

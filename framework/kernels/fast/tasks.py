@@ -28,7 +28,7 @@ _SIGNATURE = types.void(
 
 class _ReportedCFunc(CFunc):
     def _compile_uncached(self):
-        details = {"dispatcher": self}  # the data of the event that Numba's dispatchers send
+        details = {"dispatcher": self}  # the same data as in the events of Numba's dispatchers
         with event.trigger_event("numba:compile", data=details):
             return super()._compile_uncached()
 
@@ -109,7 +109,7 @@ def pointer(kind):
 
 
 integers, floats = pointer(types.int64), pointer(types.float32)
-EVERYTHING = 1 << 40  # a length that no index reaches: the arguments of a task bound its accesses
+EVERYTHING = 1 << 40  # a length beyond every index: the arguments of a task bound its accesses
 
 
 @kernel(forceinline=True)

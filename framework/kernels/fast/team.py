@@ -38,24 +38,24 @@ from framework.kernels.fast.products import PACKED, SPARE
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import integers, perform
 
-# A list of tasks has TASK numbers per task: the addresses of the task and of its arguments, its
-# number of work items, and the work items per chunk.
+# A list of tasks is a flat array with TASK integers per task: the address of the task, the address
+# of its arguments, its number of work items, and the work items per chunk.
 TASK = 4
-# A list of phases has PHASE numbers per phase: the indices of its first task and of the task after
-# its last one, and its number of chunks.
+# A list of phases is a flat array with PHASE integers per phase: the index of its first task, the
+# end index of its tasks (exclusive), and its number of chunks.
 PHASE = 3
 
-MOST = (PACKED * 4 - SPARE) // 8  # maximum int64 values in the `numbers` of `do_phase`
+MOST = (PACKED * 4 - SPARE) // 8  # maximum number of int64 values in the `numbers` of `do_phase`
 
-# Indices into the shared array; each begins a cache line.
+# Indices into the shared array, each at the start of a cache line.
 _WORD, _DONE, _ASLEEP, _JOB, _LEADING, _ASKED = 0, 16, 32, 48, 64, 80
 _SIZE = 96
 _PARTS = 0xFFFF
-# A thread waits in rounds: the first _BRIEF rounds keep the CPU, later rounds yield it to
-# other threads. After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
+# A waiting thread counts rounds. It keeps the CPU for _BRIEF rounds, then yields the CPU to other
+# threads in each round. After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
-_LONG = 1 << 20  # so many elements that `release_gil` always releases the GIL
-_LOOK = 200  # number of jobs between two checks of the CPU that the leader runs on
+_LONG = 1 << 20  # a number of elements for which `release_gil` always releases the GIL
+_LOOK = 200  # number of jobs between two checks of which CPU the leader runs on
 
 
 @routine
@@ -206,9 +206,10 @@ class ThreadTeam(threads.ThreadPool):
         whole = np.zeros(_SIZE + 8, np.int64)
         self._state = whole[-whole.ctypes.data // 8 % 8 :][:_SIZE]
         self._leading = threading.Lock()
-        self._most = _PARTS  # maximum number of workers that the system lets start
+        # maximum number of workers; lower once the system refuses to start more
+        self._most = _PARTS
         self._until_look = 0  # number of jobs until the next check of the leader's CPU
-        self._cpu = None  # the leader's CPU, which the workers avoid
+        self._cpu = None  # the CPU of the leader, which no worker may use
 
     def do(self, most, work, arrays):
         """Run `work` with up to `most` threads; return False, without running it, if another
@@ -241,7 +242,7 @@ class ThreadTeam(threads.ThreadPool):
         """Queue a function, which any worker may run."""
         if self._cpu is not None:  # the leader may have moved to a worker's CPU: bind again
             self._keep_apart()
-        self._until_look = 0  # check again: the caller may wake up on another CPU
+        self._until_look = 0  # check the CPU at the next job: the caller may wake up on another one
         super().ask(function)
         _change(self._state, _ASKED, 1)
 

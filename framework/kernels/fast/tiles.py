@@ -17,8 +17,8 @@ UNROLLED, LEAST_UNROLLED = 4, 4  # steps per unrolled iteration; minimum rows to
 _float = ir.FloatType()
 _int, _byte = ir.IntType(64), ir.IntType(8)
 _mask_of_lane = ir.IntType(32)
-# AVX selects the lanes of a masked load or store by the signs of integers. If the masks were bits,
-# LLVM would compute these integers again for each use.
+# AVX masks a load or store by the sign bits of a vector of integers. From masks of single bits,
+# LLVM would compute these vectors again for each use.
 _AVX = MASKED and LANES == 8
 
 
@@ -117,7 +117,7 @@ def _as_it_is(module, branch):
     """Forbid LLVM to unroll the loop that a branch closes."""
     way = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
     loop = module.add_metadata([ir.MetaDataString(module, f"loop {branch.parent.name}"), way])
-    loop.operands = (loop, way)  # LLVM requires that loop metadata refers to itself
+    loop.operands = (loop, way)  # LLVM requires loop metadata to refer to itself
     branch.set_metadata("llvm.loop", loop)
 
 
@@ -285,7 +285,7 @@ class _MicroKernel:
         builder.cbranch(builder.icmp_signed("!=", self.add, ir.Constant(_int, 0)), adding, start)
         builder.position_at_end(adding)
         present = [self.load(self._row_of_c(m), n) for m, n in places]
-        for m in range(self.rows, 2 * self.rows):  # prefetch the next block's rows of C
+        for m in range(self.rows, 2 * self.rows):  # prefetch the rows of C of the next block
             for n in range(0, self.vectors * LANES, LINE):
                 at = builder.gep(self._row_of_c(m), [ir.Constant(_int, n)])
                 emit_prefetch(builder, at, 1, INTO_L1)

@@ -35,7 +35,7 @@ from framework.kernels.fast.transforms import (
 )
 
 _PATCHES = 32  # number of patches transformed at a time: they stay in the cache
-_MANY = 64 * 64  # minimum weights per point for which a block has twice as many patches
+_MANY = 64 * 64  # minimum weights per point for which a block has twice as many patches as _PATCHES
 _SKEW = 16  # padding in elements: rows and planes 4096 bytes apart would share cache sets
 
 
