@@ -20,9 +20,9 @@ class Arena:
     def __init__(self):
         self.now = 0
         self.views = {}
-        # for each slot its bytes, and the positions of the first and the last node that use it
+        # For each slot: its bytes, and the positions of the first and the last node that use it.
         self._sizes, self._first, self._last = [], [], []
-        self._of = {}  # root of an alias class -> its slot
+        self._of = {}  # root of an alias class -> index of its slot
 
     def take(self, root, value):
         """Add a slot for `value`, whose alias class is `root`, and return the slot's index."""

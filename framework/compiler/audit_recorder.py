@@ -28,10 +28,10 @@ class AuditRecorder(GraphRecorder):
     def __init__(self, graph, arguments, given=None):
         super().__init__((), undoable=True)
         self._graph, self.nodes, self._given = graph, graph.nodes, given or {}
-        # the index of the next node to compare; the number of nodes
+        # index of the next node to compare, and the number of nodes
         self._at, self._count = 0, len(graph.nodes)
         self._difference = None
-        self._block = None  # the `Block` of the graph that the call is executing
+        self._block = None  # the graph's `Block` that the audited call is in, or None
         for value, tensor in zip(graph.arguments, arguments):
             self._corresponds(value, tensor)
 
@@ -60,7 +60,7 @@ class AuditRecorder(GraphRecorder):
     def _differs(self, what, position=None, guarded=False):
         if self._difference is None:
             self._difference = Difference(what, position, guarded)
-        self._at = None  # stop comparing: only the first difference is reported
+        self._at = None  # the first difference ends the comparison: only that one is reported
 
     def _differs_here(self, what="", guarded=False):
         self._differs(what, self._line(), guarded)
@@ -112,7 +112,8 @@ class AuditRecorder(GraphRecorder):
     # ---- recorder events ----
 
     def op(self, op, args, attrs, outputs, saved):
-        # most events are ops: for speed, `_next` is inlined, and a single output needs no loop
+        # Most events are ops. For speed `_next` is inlined, and a single output is handled without
+        # a loop.
         at = self._at
         if at is None or self._block is not None:
             return
@@ -171,7 +172,7 @@ class AuditRecorder(GraphRecorder):
             value = self._read[serial]
         else:
             value = self._graph.variables.get(serial)
-            if value is None:  # the graph does not read this variable
+            if value is None:  # the graph does not contain this variable
                 value = Value(tensor.array, variable=variable)
             self._read[serial] = value
             if variable._resizable and (node := self._next(GuardNode)) is not None:

@@ -31,9 +31,9 @@ class BlockedFunction:
 
     def __init__(self, name, group, bound, over):
         self.name, self._group, self._bound, self._over = name, group, bound, over
-        # dtypes of the scratch blocks; names of the blocks that are filled with one number
+        # dtypes of the scratch blocks; names of the blocks that hold one number in all elements
         self._scratch, self._full = [], []
-        self._free = []  # (index, dtype) of scratch blocks that can be used again
+        self._free = []  # (index, dtype) of scratch blocks that are free for reuse
         self._names, self._lines, self._late = {}, [], []
         self._inputs = [f"x{i}" for i in range(len(group.inputs))]
         self._outputs = [f"y{i}" for i in range(len(group.outputs))]
@@ -50,7 +50,7 @@ class BlockedFunction:
 
     def _node(self, position, node):
         (output,) = node.outputs
-        written = self._writer(node)  # a function that maps the output's name to source lines
+        written = self._writer(node)  # function: name of the output -> source lines
         overwrites = node.op.name not in lowering.LATE_READERS
         if overwrites:
             self._release(position, node)
@@ -66,9 +66,9 @@ class BlockedFunction:
         """Return a function that takes the name of the output and returns lines of source."""
         ufunc = ufunc_of(node.op)
         if ufunc is None and lowering.into(node) is None:
-            # The forward function is not a ufunc: it may treat Python numbers unlike arrays. Call
-            # it without the wrapper that suppresses warnings: generated code runs under
-            # `no_warnings`.
+            # A forward function that is not a ufunc may treat Python numbers unlike arrays.
+            # Generated code runs under `no_warnings`, so call the function without the wrapper that
+            # suppresses warnings.
             forward = getattr(node.op.forward, "ufunc", node.op.forward)
             call = self._bound(id(forward), node.op.name, forward)
             text = f"{call}({', '.join(self._operands(node, self._plain))})"

@@ -32,7 +32,7 @@ def paths_of(code):
     if found is None:
         if len(_known) >= _KEPT:
             _known.clear()
-        # a reference to the code object prevents reuse of its id
+        # the cache keeps the code object alive, so that no other object gets its id
         found = _known[id(code)] = code, _paths(code)
     return found[1]
 
@@ -67,7 +67,7 @@ def _roots(instruction, code, arguments):
         return [(LOCAL, value)] if value in arguments else []
     if name in _LOCALS:
         return [(LOCAL, value)] if value in arguments else []
-    # the instruction loads two variables; the next instruction reads from the second
+    # the instruction loads two variables; the attribute that follows belongs to the second
     if name in _PAIRS:
         return [(LOCAL, value[1])] if value[1] in arguments else []
     return []

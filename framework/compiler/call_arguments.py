@@ -27,7 +27,8 @@ _BASES = (
 )  # fmt: skip
 PLAIN = tuple([kind for kind, sort in _SORTS.items() if sort in (_NUMBER, _PLAIN)])
 _NESTS = (_MAPPING, _SEQUENCE, _COMPOSITE)
-_KEPT = 32  # maximum number of objects kept alive because they have no weak references
+# maximum number of objects that are kept alive because they do not support weak references
+_KEPT = 32
 
 
 def sort_of(value):
@@ -60,7 +61,7 @@ def describe(value, key, arrays, token, numbers=None):
         arrays.append(array)
         key += array.dtype, array.shape
         if not array.flags.c_contiguous:
-            key.append(array.strides)  # rounding of sums depends on memory order
+            key.append(array.strides)  # the rounding of sums depends on memory order
         if masks.in_use and (mask := mask_of(value)) is not None:
             key.append(_MASK)
             describe(mask, key, arrays, token)
@@ -211,10 +212,10 @@ class ObjectTokens:
 
     def __init__(self, plan_cache):
         self._plan_cache, self._tokens = plan_cache, {}
-        self._kept = []  # ids of objects that cannot be weakly referenced, oldest first
+        self._kept = []  # ids of objects that do not support weak references, oldest first
 
     def __reduce__(self):
-        return ObjectTokens, (self._plan_cache,)  # a copy has its own plans and objects
+        return ObjectTokens, (self._plan_cache,)  # a copy has its own plans and tokens
 
     def token(self, value):
         try:

@@ -8,7 +8,7 @@ bit.
 from framework.compiler.ir import Graph, OpNode, Value
 from framework.core.op import table
 
-# (kernel, op that reads its output) -> attributes with which the kernel also applies that op
+# (kernel, op that reads its output) -> attributes that make the kernel apply that op as well
 EPILOGUES = {
     ("batch_norm", "relu"): {"relu": True},
     ("batch_norm", "relu6"): {"relu": 6},
@@ -23,7 +23,7 @@ def fuse_epilogues(graph):
 
 
 def _fuse_epilogues(graph, uses):
-    # id of a kernel's node -> (its attributes with the epilogue, the node that it absorbs)
+    # id of a kernel's node -> (attributes of the fused kernel, the node that it absorbs)
     followed = {}
     for node in graph.nodes:
         before = _kernel_of_epilogue(node, uses)
@@ -98,7 +98,7 @@ def _relu_gradient_of_batch_norm(gated, node):
         y, other = map(_compared, where.node.args, ("greater", "less"), (0, 6))
         y, attrs = y if y is other else None, {**attrs, "most": 6.0}
     made = getattr(y, "node", None)
-    # The output of ReLU is positive where its input is, so look at the input instead.
+    # ReLU's output is positive where its input is: the comparison can use the input.
     if made is not None and (_is(y, "relu") or _is(y, "relu6")):
         (y,) = made.inputs
     if not _is(y, "batch_norm") or y.node.outputs[0] is not y:

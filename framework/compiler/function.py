@@ -95,7 +95,7 @@ class Function:
             )
         self._calls = 0
         self._in_python = 0
-        # the last call that ran a plan: ([(dtype, shape) of each tensor], plan, result builder)
+        # of the last call that ran a plan: ([(dtype, shape) of each tensor], plan, result builder)
         self._latest = None
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
@@ -108,7 +108,7 @@ class Function:
         self._objects = ObjectTokens(self._plan_cache)
 
     def __getstate__(self):
-        return {**self.__dict__, "_latest": None}  # a copy makes its own plans
+        return {**self.__dict__, "_latest": None}  # a copy creates its own plans
 
     @property
     def input_signature(self):
@@ -132,7 +132,7 @@ class Function:
                     if type(value) is not Tensor:
                         break
                     array = value.array
-                    # indexing is faster: `zip` takes 1.5 times as long
+                    # indexing instead of `zip`, which takes 1.5 times as long
                     dtype, shape = kinds[len(arrays)]
                     if array.dtype is not dtype or array.shape != shape:
                         break
@@ -176,7 +176,7 @@ class Function:
                 key.append(array.dtype)
                 key.append(array.shape)
                 if not array.flags.c_contiguous:
-                    key.append(array.strides)  # rounding of sums depends on memory order
+                    key.append(array.strides)  # the rounding of sums depends on memory order
             else:
                 describe(value, key, arrays, self._objects.token, numbers)
         if kwargs:
@@ -195,12 +195,12 @@ class Function:
         self._latest = None
         if not kwargs and thread.call is None and all(type(a) is Tensor for a in args):
             entries = self._plan_cache.plans.get(key, ())
-            # The fast path does not compare strides: a plan for C order checks them itself.
+            # Only for C order: the fast path does not compare strides, but a plan for C order does.
             in_order = all(a.flags.c_contiguous for a in arrays)
             if len(entries) == 1 and len(arrays) == len(args) and in_order:
                 (entry,) = entries
                 kinds = [(a.dtype, a.shape) for a in arrays]
-                # The bound method is faster to call than the plan object.
+                # Calling the bound method is faster than calling the plan object.
                 self._latest = kinds, entry.plan.__call__, entry.pack
         return result
 

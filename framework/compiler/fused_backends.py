@@ -122,7 +122,7 @@ class NumpyBlocks:
         blocks = BlockedFunction("block", group, namespace.bound, over)
         self.source = blocks.source
         self._function = namespace.function(self.source, "block")
-        # Results that are unchanged arguments: (index of the result, index of the argument).
+        # (index of the result, index of the argument) of results that are unchanged arguments
         self._kept = [(k, p) for k, p in enumerate(places) if graph.results[k] is arrays[p]]
         made = [v if v is not targets[id(v)] else None for v in graph.results]
         pool = [*arrays, *made, *self.numbers.read]
@@ -162,11 +162,13 @@ class NumbaLoops:
             raise InvalidArgumentError("a loop cannot compute an op of the function.")
         arrays = [v for v in graph.arguments if v.shape]
         # A call puts its arrays into one list, the pool: arguments, scalars, temporary arrays.
+        # Values are identified by their index in the pool.
         self._at = {id(v): i for i, v in enumerate([*arrays, *self.numbers.read])}
         self._size = len(self._at)
-        self._temporary = []  # for each temporary array: (whether it has full size, dtype)
-        self._copies = []  # (index in the pool, index of the array that it is copied to at the end)
-        # for each loop: (GroupLoop, pool indices of its arrays, [(pool index of a mean, divisor)])
+        self._temporary = []  # (whether it has full size, dtype) of each temporary array
+        # (pool index of the source, pool index of the target) of the copies at the end
+        self._copies = []
+        # (GroupLoop, pool indices of its arrays, [(pool index of a mean, divisor)]) of each loop
         self._calls = []
         for position, group in enumerate(groups):
             later = {id(v) for g in groups[position + 1 :] for v in g.inputs}
@@ -251,7 +253,7 @@ class _BatchedLoop:
     """
 
     def __init__(self, group, graph):
-        self._graph = graph  # keeps alive the Values whose ids are in its key in `_built`
+        self._graph = graph  # keeps the Values alive whose ids are part of the key in `_built`
         self._task, self._each = group.task, group.seconds() / group.size
         values = *group.inputs, *group.outputs
         self._dtypes = [v.dtype for v in values]
@@ -280,7 +282,7 @@ class _BatchedLoop:
         try:
             numbers, parts = self._known[key]
         except KeyError:
-            # if the sizes change in each call, old entries are useless
+            # the sizes change at every call: the old entries are useless
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             numbers, parts = self._known[key] = self._template(key[1:], [a.dtype for a in arrays])
@@ -298,7 +300,7 @@ class _BatchedLoop:
 
 
 _MOST_KNOWN = 100
-_OF_TASK = 8  # maximum number of a task's integer arguments besides array addresses
+_OF_TASK = 8  # maximum number of a task's integer arguments, without array addresses
 _built = WeakValueDictionary()
 
 

@@ -16,7 +16,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.kernels import tier
 
-_told = set()  # failures that have been logged
+_told = set()  # reasons of failures that have been logged
 
 
 class FusedFunction:
@@ -41,7 +41,7 @@ class FusedFunction:
         self.outputs = tuple(results)
         self._places = [arrays.index(name) for name in results]
         self._graph, self._shape = graph, shape
-        # NumbaLoops, built at the first use; False if a loop cannot compute a node
+        # a NumbaLoops, created at first use; False if a loop cannot compute a node
         self._loops = None
         nodes = graph.nodes if graph is not None else []
         pure = all(map(self._is_fitting, nodes)) and any(s.all_outputs[0].shape for s in nodes)
@@ -52,7 +52,7 @@ class FusedFunction:
         sums = any(map(is_sum, nodes)) if pure else False
         self.form = NumpyBlocks(graph, self._places) if pure and not sums else None
         self.possible = self.form is not None or sums
-        # the nodes that compute arrays, not scalars
+        # nodes whose results are arrays, not scalars
         self._whole = [s for s in nodes if s.all_outputs[0].shape] if pure else []
 
     def _is_distinct(self):
@@ -73,7 +73,7 @@ class FusedFunction:
         if any(v.constant is not None and v.shape for v in node.inputs):
             return False
         if node.op.name == "reduce_mean":
-            return False  # a mean divides by the size, which differs from call to call
+            return False  # a mean divides by the size, which may differ between calls
         return is_sum(node) == "all" or (node.op.kind == "elementwise" and not node.attrs)
 
     def work(self, size):

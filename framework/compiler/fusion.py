@@ -22,10 +22,11 @@ class FusionGroup:
     def __init__(self, shape):
         self.shape = shape
         self.nodes, self.inputs, self.outputs = [], (), ()
-        self.late = set()  # ids of sums and of scalars that depend on them: known after the loop
-        # the row length, if operands or sums of the group distinguish rows; else None
+        # ids of sums, and of scalars computed from them: these are known only after the loop
+        self.late = set()
+        # the row length if operands or sums of the group depend on rows, else None
         self.columns = None
-        self.met = set()  # ids of all Values that the group's nodes read or compute
+        self.met = set()  # ids of all inputs and outputs of the group's nodes
 
     def has_room(self, nodes):
         """Return whether a loop can have as many arrays as the group needs with these nodes."""
@@ -153,7 +154,7 @@ class _FusionPass:
         if group is None or group.shape != x.shape or id(x) in group.late:
             return False
         if any(is_sum(s) and s.inputs[0] is x for s in group.nodes):
-            return False  # a loop computes at most one sum of a value
+            return False  # a loop computes only one sum of a value
         if not _rows_agree(group, node) or not group.has_room([node]):
             return False
         group.late.add(id(node.outputs[0]))
@@ -238,7 +239,7 @@ def _rows_agree(group, node):
 
 
 _SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_back", "gelu_slope"))
-_LARGE = 1 << 20  # number of elements from which only memory bandwidth limits the speed of a loop
+_LARGE = 1 << 20  # minimum number of elements for which memory bandwidth alone limits a loop
 
 
 def gains_as_loop(node):

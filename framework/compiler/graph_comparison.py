@@ -83,7 +83,7 @@ def _node_difference(s, t, numbers):
         x.shape != y.shape or x.dtype != y.dtype
         for x, y in zip(s.all_outputs, t.all_outputs, strict=True)
     ):
-        # If the size of the op's result depends on values, a guard on the shape follows the op.
+        # If the size of the op's result depends on values, a guard on the result's shape follows.
         return Difference("", t.line, guarded=type(s) is OpNode and s.op.sized_by_values)
     return None
 
@@ -158,7 +158,7 @@ def equal(x, y):
         if x.shape != y.shape or x.dtype != y.dtype:
             return False
         if x.dtype.hasobject:
-            # compare the strings: the bytes of an object array are addresses
+            # compare the elements, because the bytes of an object array are addresses
             return x.tolist() == y.tolist()
         return x.tobytes() == y.tobytes()
     if isinstance(x, (tuple, list)):

@@ -24,12 +24,12 @@ class Value:
 
     def __init__(self, array, *, argument=None, constant=None, variable=None):
         self.shape, self.dtype = array.shape, array.dtype
-        # Whether the traced array was in C order: the rounding of sums depends on memory order.
+        # Whether the traced array was in C order, on which the rounding of sums depends.
         self.in_order = array.in_order if type(array) is Value else array.flags.c_contiguous
-        self.argument = argument  # its index among the arguments of the graph, or None
+        self.argument = argument  # the index of the graph's argument that this value is, or None
         self.constant = constant  # the array if the value is a constant, else None
-        self.variable = variable  # the variable that held it before the call, or None
-        self.fixed = constant is not None  # whether it depends on constants only
+        self.variable = variable  # the variable whose array before the call this value is, or None
+        self.fixed = constant is not None  # whether it is computed from constants only
         self.node = None
         self.name = None
 
@@ -105,7 +105,7 @@ class _LayerRef:
     def path(self):
         layer = self._layer()
         if layer is not None:
-            self._path = layer.path or layer.name  # layers without weights have no path
+            self._path = layer.path or layer.name  # a layer without weights may have no path
         return self._path
 
 
@@ -137,10 +137,10 @@ class Graph:
         results: the Values returned.
     """
 
-    facts = None  # further data that must be equal in both traces of a call
-    structure = None  # the structure of the returned nest
+    facts = None  # further data that must be equal in two traces to make a plan
+    structure = None  # the structure (nest) of the returned value
     watched = types.MappingProxyType({})  # serial of a variable -> whether a tape watched it
-    blocks = types.MappingProxyType({})  # index of the first node -> Block
+    blocks = types.MappingProxyType({})  # index of a block's first node -> Block
     _variables = None
 
     def __init__(self, arguments, nodes, assigned, results):
@@ -197,7 +197,7 @@ class GraphRecorder(Recorder):
     def __init__(self, arguments, undoable=False):
         self.began, self._undoable = next(serials), undoable
         self.refusal = None
-        # whether the call created variables; later calls will not create them again
+        # whether the call created variables, which later calls will not do
         self.created_variables = False
         self.runs_user_code = False  # whether code outside the package called an op
         self.finds_user_code = self.keeps_lines = False
@@ -212,7 +212,7 @@ class GraphRecorder(Recorder):
             self.arguments.append(self._new(tensor, argument=place))
 
     def __enter__(self):
-        # while this recorder is open, it is the only one
+        # replaces all other recorders while it is open
         self._outer, thread.stack = thread.stack, (self,)
         return self
 
@@ -339,7 +339,7 @@ class GraphRecorder(Recorder):
 
     def value_read(self, tensor, how):
         value = self.known(tensor)
-        # the value is a constant, or computed from constants: no guard is needed
+        # a value computed from constants only needs no guard
         if value is None or value.fixed:
             return
         if how in _EXACT and value.size == 1:
@@ -434,8 +434,8 @@ class _TraceRefusal:
 _FOLDERS = tuple(m.__file__.rpartition(os.sep)[0] + os.sep for m in (sys.modules["framework"], np))
 
 
-_inside = set()  # ids of the code objects of the package and NumPy, which are never deleted
-# the code object of `tracing.traced`, set by that module: frames above it are outside the trace
+_inside = set()  # ids of code objects of the package and of NumPy, which are never deleted
+# the code object of `tracing.traced`, set by `tracing`: frames above it are outside the trace
 ENTRY = None
 
 

@@ -13,7 +13,7 @@ from framework.kernels import gelu as gelus
 from framework.kernels.scalar_code import FLOATS
 from framework.ops.rows import gelu_back, gelu_slope
 
-# These ops appear in plans only; tapes never record them.
+# These ops occur in plans only: no tape records them.
 _forward = Op(
     "conv_max_pool", conv_pool.conv_max_pool, no_derivative, saves=True, listed=False, fresh=True
 )
@@ -40,7 +40,7 @@ def match_kernel_patterns(graph):
     uses = graph.uses()
     readers = _readers(graph)
     order = {id(node): place for place, node in enumerate(graph.nodes)}
-    replacements = {}  # id of a node -> the nodes that replace it
+    replacements = {}  # id of a node -> nodes that replace it
     for node in graph.nodes:
         if _is(node, "max_pool"):
             replacements.update(_with_convolution(node, uses, readers))
@@ -94,10 +94,10 @@ def _with_convolution(pooling, uses, readers):
         args = [scatter.args[0], x, w, y, chosen]
         found[id(scatter)] = ()
         found[id(back)] = (OpNode(_back, args, back.attrs, back.outputs, (), back.layer),)
-        # the gradient of the convolution's ReLU reads the output, too
+        # the gradient of the convolution's ReLU also reads the output
         reads += back.args[3] is all_y
     if uses[id(all_y)] != reads:
-        return {}  # another node reads the convolution's output
+        return {}  # a node outside the pattern reads the convolution's output
     return found
 
 
@@ -109,7 +109,7 @@ def _with_derivative(by_x, readers, order, replacements):
     for by_w in readers[id(g)]:
         if not _is(by_w, "conv_kernel") or by_w.args[1] is not g or by_w.attrs != attrs:
             continue
-        # If the outputs of two convolutions are added, both have the cotangent g: check that the
+        # Two convolutions whose outputs are added have the same cotangent g, so check that both
         # gradients belong to the same x and w.
         x = by_w.args[0]
         if by_x.outputs[0].shape != x.shape or by_w.outputs[0].shape != w.shape:
@@ -118,7 +118,7 @@ def _with_derivative(by_x, readers, order, replacements):
             continue
         first, second = sorted((by_x, by_w), key=lambda node: order[id(node)])
         if any(order.get(id(v.node), -1) >= order[id(first)] for v in (x, w)):
-            # x or w is computed later, as in a transposed convolution, whose x is a gradient
+            # x or w is computed between the two nodes; in a transposed convolution, x is a gradient
             continue
         attrs = {**window, "relu": False, "needed": (True, True, False)}
         outputs, back = (*by_x.outputs, *by_w.outputs), table["conv_bias_back"]
@@ -136,7 +136,8 @@ def _with_slope(back, readers, order, replacements):
     if any(type(v) is not Value for v in (g, x)) or (g.shape, g.dtype) != (x.shape, x.dtype):
         return {}
     if x.dtype not in FLOATS:
-        return {}  # in 16 bits, the derivative would be rounded before the product
+        # for 16-bit floats, the fused kernel would round the derivative before the product
+        return {}
     for forward in readers[id(x)]:
         if not _is(forward, "gelu") or forward.attrs != back.attrs:
             continue

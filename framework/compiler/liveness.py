@@ -37,7 +37,7 @@ class Liveness:
             for value in (*node.inputs, *node.all_outputs):
                 self.last[self.root(value)] = position
         self.escaped = {self.root(v) for v in graph.ends}
-        # indices of the arguments that results and assigned values may be views of
+        # indices of the arguments that may share memory with results and assigned values
         self.shared = [n for n, v in enumerate(graph.arguments) if self.root(v) in self.escaped]
         self.read_last.update((id(v), len(graph.nodes)) for v in graph.ends)
         stops = [position for position, node in enumerate(graph.nodes) if may_end_call(node)]

@@ -8,14 +8,14 @@ from framework.compiler.loop_ir import COLUMN, FULL, NUMBER, ROW, SIZES, LoopCon
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import scalar_code
 
-BLOCK = 4096  # elements of a block, summed in their dtype; block sums are added in float64
+BLOCK = 4096  # elements of a block: sums within a block keep the dtype, sums of blocks are float64
 TASK = "numbers, first, last, memory"
 ENTRY = "kind, things, count"
-MOST_ARRAYS = 40  # maximum number of arrays of a loop, as in `kernels/fast/elementwise.py`
+MOST_ARRAYS = 40  # maximum number of arrays of a loop, the same as in `kernels/fast/elementwise.py`
 
 
 class _LoopValue(NamedTuple):
-    text: str  # the expression of the value in the source
+    text: str  # the source expression of the value
     dtype: np.dtype
     layout: str
 
@@ -27,13 +27,14 @@ class LoopCodegen:
         self.program = program
         self.values = {}  # name of a value in the loop program -> _LoopValue
         self.parameters, self.kinds, self.checks = [], [], []
-        # lines before the loops, in the loop over rows, and in the loop over elements
+        # source lines before the loops, inside the loop over rows, and inside the loop over
+        # elements
         self.once, self.each_row, self.each = [], [], []
-        self.after = []  # lines after the loops
-        self.places = {}  # parameter -> its index among the arrays
-        # name of a value stored in place -> parameter of the operand that it overwrites
+        self.after = []  # source lines after the loops
+        self.places = {}  # parameter -> its index among the array parameters
+        # name of a value that is stored in place -> parameter of the operand that it overwrites
         self.targets = {}
-        # the first array parameter of each layout, which gives the sizes
+        # for each layout, the first array parameter that has it: the loop takes its sizes from it
         self._full = self._row = self._column = None
         for operand in program.operands:
             self._operand(operand)
@@ -113,7 +114,7 @@ class LoopCodegen:
         text = code.template.format(*texts, t=kind, w=8 * computes.itemsize)
         if op == "cast":
             text = _in(given[0], gives) if gives.kind != "b" else _as_condition(given[0])
-        # Numba computes integers in 64 bits: convert them to the op's dtype
+        # Numba computes integers in 64 bits, so convert the result to the op's dtype
         elif gives.kind in "iu":
             text = f"{gives.name}({text})"
         layout = _joined([g.layout for g in given if isinstance(g, _LoopValue)])
@@ -143,7 +144,7 @@ class LoopCodegen:
 
     def _sums(self):
         """Name the sums, so that the steps after the loop can read them."""
-        self.sums = []  # (name in the source, value, "all", "leading" or "last")
+        self.sums = []  # (name in the source, value, summed axes: "all", "leading" or "last")
         for name, over in self.program.sums.items():
             value = self._named(name)
             if over not in ("all", "leading", "last") or value.dtype.kind != "f":

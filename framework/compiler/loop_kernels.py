@@ -99,4 +99,4 @@ def build(program):
 gives = scalar_code.gives  # (op name, dtypes, attributes) -> dtype of the result in a loop
 
 
-is_slow = scalar_code.is_slow  # (op name, exponent of a power) -> whether NumPy is likely faster
+is_slow = scalar_code.is_slow  # (op name, exponent of a power) -> whether NumPy is probably faster

@@ -18,7 +18,7 @@ from framework.kernels.products import COLUMNS
 def fits_loop(node):
     """Return whether a loop can contain the node: its op, dtypes and layouts are supported."""
     if not all(v.size for v in node.inputs):
-        return False  # an empty input: there is nothing to compute
+        return False  # the input is empty
     if is_sum(node):
         return True
     (output,) = node.outputs if len(node.outputs) == 1 else (None,)
@@ -35,7 +35,7 @@ def fits_loop(node):
     # `is None` comes first because `np.dtype("float64") == None` is True
     if gives is None or gives != output.dtype:
         return False
-    # on scalars NumPy and the loop both call the C library, so the bits are equal
+    # for scalars, NumPy and the loop both call the C library: the bits are equal
     if node.op.name == "power":
         exponent = None if type(node.args[1]) is Value else node.args[1]
         return not output.shape or not loop_kernels.is_slow("power", exponent)
@@ -43,8 +43,8 @@ def fits_loop(node):
 
 
 _NUMBERS = (int, float, bool)
-_ROWS = 8  # minimum rows per chunk, except for arrays with fewer; as in matrix products
-CHUNK = 512  # elements per work item of arrays with too few rows for such chunks
+_ROWS = 8  # minimum rows per chunk, as in matrix products, if the array has so many
+CHUNK = 512  # elements per work item of an array with fewer rows
 _COSTLY = {
     "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",
     "gelu_back",
@@ -89,8 +89,8 @@ class GroupLoop:
         }
         self.layouts = [layout(v, group.shape) for v in self.inputs]
         rows = {loop_kernels.ROW, loop_kernels.COLUMN} & set(self.layouts)
-        # If no operand or sum distinguishes rows, the loop takes arrays of any shape and treats
-        # them as one-dimensional.
+        # If no operand or sum depends on rows, the loop accepts arrays of any shape, as one
+        # dimension.
         self.flat = not rows and all(over == "all" for over in self._sums.values())
         operands = [
             loop_kernels.LoopOperand(
@@ -205,7 +205,8 @@ def _constants(group):
     arrays = [v for v in (*group.inputs, *group.outputs) if id(v) not in found]
     if any(layout(v, group.shape) == loop_kernels.FULL for v in arrays):
         return found
-    # Keep an array of full shape: the loop takes the number of elements from it.
+    # Keep arrays of full shape as parameters, because the loop reads the number of elements from
+    # one.
     return {key: c for key, c in found.items() if c.layout != loop_kernels.FULL}
 
 
@@ -222,13 +223,13 @@ def _constant(value, shape):
     return loop_kernels.LoopConstant(number, array.dtype, kind) if fits else None
 
 
-# A NumPy call takes about CALL seconds, plus BYTE for each byte that it reads or writes.
+# Estimate: a NumPy call takes CALL seconds, plus BYTE seconds per byte that it reads or writes.
 CALL, BYTE = 0.5e-6, 1e-10
-# Loops replace NumPy calls after the calls have taken as long as it takes to import Numba and to
-# compile the loops that are not on disk.
-_TO_LOAD, _TO_COMPILE = 0.1, 0.7  # seconds to import Numba; to compile one loop
+# A plan starts to use loops once its NumPy calls have taken as long as importing Numba and
+# compiling the loops that are not cached on disk.
+_TO_LOAD, _TO_COMPILE = 0.1, 0.7  # seconds to import Numba, and to compile one loop
 TRIAL = 20  # number of calls after which a plan estimates the time that loops would save
-# bytes written per call: above this, the gain of loops is estimated before the first call
+# bytes written per call, above which the gain of loops is estimated before the first call
 LARGE = 1 << 25
 
 

@@ -14,14 +14,14 @@ from framework.compiler.ir import OpNode
 from framework.kernels import matmul, sums
 from framework.kernels.contiguous import IN_ORDER
 
-# NumPy does not vectorise these ops if an operand is a scalar: they take 5 times as long.
+# With a scalar operand NumPy does not vectorise these ops: they take 5 times as long.
 SLOW_WITH_NUMBERS = frozenset(("maximum", "minimum", "relu", "relu6"))
-_MANY = 1024  # number of elements from which an array filled with a scalar is the faster operand
+_MANY = 1024  # minimum elements for which an array filled with the scalar is faster
 
 
 def call(ufunc, name, operands, out):
     """Return the source of a ufunc call that writes into `out`, or allocates if `out` is None."""
-    if out is not None:  # np.maximum and np.minimum require the keyword
+    if out is not None:  # np.maximum and np.minimum accept `out` only as keyword
         out = f"out={out}" if ufunc in (np.maximum, np.minimum) else out
         operands = [*operands, out]
     return f"{name}({', '.join(operands)})"
@@ -203,11 +203,12 @@ INTO = {
     "sum_to": _added, "reduce_sum": _added, "reduce_mean": _reduce_mean, "matmul": _matmul,
 }  # fmt: skip
 
-# Ops that read an operand after they start to write `out`: `out` must not alias the operand.
+# Ops that read an operand after they start to write `out`, which therefore must not alias it.
 LATE_READERS = frozenset(("tanh_back", "sum_to", "reduce_sum", "reduce_mean", "matmul", "products"))
 
-# Kernels that can write their first output into `out`. For a node, an entry returns the positions
-# of the inputs that `out` may overwrite, or None where the node does not compute that output.
+# Kernels that can write their first output into `out`. An entry is a function of a node. It returns
+# the positions of the inputs that `out` may overwrite, or None if the node does not compute that
+# output.
 KERNELS = {
     **dict.fromkeys(
         ("batch_norm", "conv", "conv_bias", "conv_input", "cell_put", "gelu_with_slope"),

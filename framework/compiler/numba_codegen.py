@@ -17,13 +17,13 @@ from framework.compiler.product_tiling import (
 from framework.compiler.region_kernels import ScratchBuffer, kernel_calls
 from framework.kernels import tier
 
-# Limits on tasks and estimated seconds: a region within both becomes one call per loop kernel.
+# A region of at most _FEW tasks and _SMALL estimated seconds becomes one call per loop kernel.
 _FEW, _SMALL = 3, 5e-6
-_SHARED = 1 << 18  # minimum bytes of an array whose columns are summed by several threads
-# maximum bytes per array of a single node that joins a region: NumPy is as fast on larger ones
+_SHARED = 1 << 18  # minimum bytes of an array for which several threads sum its columns
+# maximum bytes per array for which a single node joins a region; above, NumPy is as fast
 _JOINS = 1 << 17
-_OF_PRODUCT = 8e-12  # seconds per multiplication of a matrix product
-# Estimated seconds above which a task is heavy: after such a task, only nodes that read its result
+_OF_PRODUCT = 8e-12  # estimated seconds per multiplication of a matrix product
+# A task of more estimated seconds is heavy. After a heavy task, only nodes that read its result
 # join the region.
 _HEAVY = 1e-4
 
@@ -40,14 +40,14 @@ class NumbaCodegen(NumpyCodegen):
 
     def __init__(self, graph, name, argument_names, state=None, ordered=False):
         self.loops = []
-        # loops that are called without a region, and regions, by their names in the source
+        # name in the source -> loop that is called without a region; name -> region
         self._called, self._regions = {}, {}
-        # for each task of the open region: (task, its line, (name, loop) if it can run alone)
+        # tasks of the open region: (task, its source line, (name, loop) if it can run alone)
         self._pending = []
-        self._fixed = set()  # names of arrays allocated before a call
-        self._made = set()  # alias classes that pending tasks write
-        self._heavy = False  # whether a pending task exceeds _HEAVY
-        # names to delete and alias classes to release after the region
+        self._fixed = set()  # names of arrays that are allocated before a call
+        self._made = set()  # alias classes that tasks of the open region write
+        self._heavy = False  # whether a task of the open region is heavy
+        # names to delete, and alias classes to release, after the region
         self._gone, self._unneeded = [], []
         self._in_place = {}  # alias class -> key of the memory that it overwrites
         graph = tile_products(graph)
@@ -174,7 +174,7 @@ class NumbaCodegen(NumpyCodegen):
     def _access(self, value, unit, written=False, columns=False):
         """Return the MemoryAccess of a value; if `unit` (bytes) is None, each chunk uses all."""
         if not written and id(value) not in self._in_buffers:
-            unit = None  # the value may be a view: its rows need not be rows of the memory
+            unit = None  # the value may be a view, whose rows are not rows of its memory
         return MemoryAccess(self._memory(value), unit, written, columns)
 
     def _op(self, position, node):
@@ -320,7 +320,7 @@ class NumbaCodegen(NumpyCodegen):
         roots = [self.lives.root(v) for v in read]
         for value in group.outputs:
             root = self.lives.root(value)
-            # only an array of the group's shape can overwrite an input; a scalar is stored after
+            # only an array of the group's shape can overwrite an input: a scalar is stored after
             # the loop
             full = value.shape == group.shape and value.shape
             if id(value) in group.late or not full or root in self.lives.escaped:
@@ -403,7 +403,7 @@ class NumbaCodegen(NumpyCodegen):
         text = self._bound(id(made.loop), "loop", made.loop)
         nodes = ", ".join(s.op.name for s in group.nodes)
         names = ", ".join([*operands, *(self._passed(made, v, v.name) for v in outs)])
-        if made.flat:  # the call names buffers instead of values, so the comment lists the values
+        if made.flat:  # the call names buffers, so a comment in the source lists the values
             read = [self._name(v) for v in made.inputs]
             written = ", ".join(v.name for v in group.outputs)
             nodes = f"{written} from {', '.join(read)} by {nodes}"

@@ -24,7 +24,7 @@ class NumpyCodegen:
     `calls_numpy`, its computations can cause NumPy warnings.
     """
 
-    any_order = False  # whether values may have another memory order than in eager ops
+    any_order = False  # whether the memory order of values may differ from that of eager ops
 
     def __init__(self, graph, name, argument_names, state=None, ordered=False):
         self.graph = graph
@@ -32,22 +32,24 @@ class NumpyCodegen:
         self.arena = Arena()
         self.lives = Liveness(graph)
         self._names = set(self.namespace) | {"make", "run"}
-        # key of an object in the source's namespace -> its name
+        # id of an object in the source's namespace -> its name
         self._known = {id(f): name for name, f in lowering.NAMES.items()}
-        self._numbered = {}  # op name -> number of values named after it
+        self._numbered = {}  # op name -> number of values named after the op
         self._functions = []  # sources of the functions of fusion groups
-        self._cells = {}  # name in the source -> closure cell of the user's function
+        # name in the source -> closure cell of the user's function that holds the object
+        self._cells = {}
         self.calls_numpy = False
-        self._before, self._body = [], []  # lines of `make`, lines of the plan function
-        self._in_buffers = {}  # id of a Value in the arena -> its slot
-        self._elsewhere = []  # (bytes, first, last position) of arrays that ops allocate
+        self._before, self._body = [], []  # source lines of `make`, and of the plan function
+        self._in_buffers = {}  # id of a Value in the arena -> index of its slot
+        self._elsewhere = []  # (bytes, first position, last position) of arrays outside the arena
         self._c_order = set()  # ids of Values known to be in C order
-        self._numbers = set()  # ids of 0-d Values that are NumPy scalars, not arrays
+        self._numbers = set()  # ids of 0-d Values that are NumPy scalars instead of arrays
         self._as_arrays = lowering.read_as_arrays(graph)
-        self._drawn = {}  # id of a generator's state -> names of variable and previous array
+        # id of a generator's state -> (variable's name, name of its array before the draw)
+        self._drawn = {}
         self._guards_left = len(graph.guards)
         for value in self.lives.values():
-            value.name = None  # remove the name that an earlier code generation gave the value
+            value.name = None  # an earlier code generation may have named the value
         for value, text in zip(graph.arguments, argument_names, strict=True):
             value.name = self._unique(text)
         self._check_state(state)
@@ -328,7 +330,8 @@ class NumpyCodegen:
             outputs = f"{outputs}, ({saved},)" if saved else f"{outputs}, _"
         self._line(f"{outputs} = {call}({', '.join(operands)})", node)
         for value in node.outputs:
-            if id(value) in self._as_arrays:  # ufuncs return NumPy scalars instead of 0-d arrays
+            # a ufunc returns a NumPy scalar instead of a 0-d array
+            if id(value) in self._as_arrays:
                 self._body.append(f"{value.name} = asarray({value.name})")
 
     def _attribute(self, value):
@@ -427,7 +430,7 @@ class NumpyCodegen:
         old = [v for v in overwritable(node) if v.variable is variable]
         if not old or not alike(old[0], value):
             return None
-        old = old[0]  # the variable's value can be two operands, as in `v * v`
+        old = old[0]  # both operands may be the variable's value, as in `v * v`
         root = self.lives.root(old)
         if root in self.lives.escaped or self.lives.last[root] > position:
             return None
@@ -458,7 +461,7 @@ class NumpyCodegen:
 
     def _finish(self):
         for value in self.graph.ends:
-            self._name(value)  # read variables before the first assignment
+            self._name(value)  # emit all reads of variables before the first assignment
         for variable, value in self.graph.assigned:
             self._body.append(f"{self._variable(variable)}._array = {self._as_array(value)}")
         names = map(self._as_array, self.graph.results)

@@ -56,7 +56,7 @@ class _Scheduler:
 
     def __init__(self):
         self.nodes, self._chains, self._views = [], [], []
-        self._chain_of = {}  # id of a pending Value -> (its chain, the Value that it is a view of)
+        self._chain_of = {}  # id of a pending Value -> (its chain, the Value whose view it is)
 
     def is_pending(self, value):
         return id(value) in self._chain_of

@@ -12,7 +12,7 @@ from framework.compiler.ir import OpNode, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import gelu, matmul, rows
 
-# the ufuncs of epilogues; they are commutative, so operands can be swapped
+# ufuncs of epilogues; all are commutative, so operands can be swapped
 _UFUNCS = (np.add, np.multiply)
 
 
@@ -101,8 +101,8 @@ def factors(given, transposed):
     return a, b
 
 
-# This op appears in plans only; tapes never record it. Its arguments are those of all tasks in
-# order, except results of earlier tasks of the same chain.
+# This op occurs in plans only: no tape records it. Its arguments are those of all tasks in order,
+# without results of earlier tasks of the same chain.
 products = Op("products", _products, no_derivative, outputs=None, listed=False, fresh=True)
 
 
@@ -132,7 +132,7 @@ class ProductTasks:
             if not epilogue_nodes:
                 break
             nodes += epilogue_nodes
-        while nodes[-1].op is table["reshape"]:  # a reshape at the end is not part of the task
+        while nodes[-1].op is table["reshape"]:  # the task does not include reshapes at its end
             (task.output,) = nodes.pop().inputs
         self.absorbed.update(map(id, nodes))
         self.by_end[id(nodes[-1])] = task
@@ -184,7 +184,7 @@ class NumpyProductTask:
         self.node, self.args, self._epilogue = node, list(node.args), []
         (self.output,) = node.outputs
         self.shape = self.output.shape
-        # indices of the arguments of which a chunk reads only its own rows
+        # indices of the arguments that chunks partition by rows
         self._partitioned = [] if node.attrs.get("transpose_a") else [0]
 
     def has_row_layout(self, other):
@@ -214,7 +214,7 @@ class NumpyProductTask:
     def all_outputs(self):
         return (self.output,)
 
-    partitioned = all_outputs  # the outputs of which a chunk computes its own rows
+    partitioned = all_outputs  # chunks partition every output by rows
 
     @property
     def is_plain(self):
@@ -281,7 +281,7 @@ def _is_by_rows(node):
         return False
     if not kernel.shares(x.size) or not matmul.shares(matmul.SHARED):
         return False
-    # the shapes of one element per column, and per row
+    # shapes of an array with one element per column, and with one per row
     lines = [x.shape[-1:], (x.size // x.shape[-1],)]
     fits = all(v.shape == x.shape for v in whole) and all(v.shape in lines for v in line)
     return fits and all(node.attrs.get("needed", (True,)))

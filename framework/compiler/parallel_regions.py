@@ -147,7 +147,7 @@ class _RegionCall:
             self._put(places[name], array)
         self._places = [places[name] for name in region.given]
         self._expected = [region.expected[name] for name in region.given]
-        # weak references to the arrays of the last call, whose addresses are in `_numbers`
+        # weak references to the arrays of the last call, whose addresses `_numbers` holds
         self._known = [_nothing] * len(region.given)
         _calls.add(self)
 
@@ -160,7 +160,7 @@ class _RegionCall:
             for task, code in zip(tasks[first:last], self._tasks[first:last], strict=True):
                 numbers += *code, task.extent, task.cut(parts)
         most = max(parts for _, _, parts in found)
-        # Replace all three at once, because another thread may call the region meanwhile.
+        # One assignment for all three, because another thread may call the region meanwhile.
         self._lists = np.array(numbers, np.int64), np.array(found, np.int64).reshape(-1), most
 
     def __call__(self, *arrays):
@@ -176,14 +176,14 @@ class _RegionCall:
         if not plain or (array.size, array.dtype) != self._expected[at]:
             raise ValueError("an array of a parallel region has a wrong size, dtype or layout")
         self._put(self._places[at], array)
-        # These are mostly arrays of variables, which rarely change. A strong reference here would
-        # prevent in-place updates of the variable.
+        # Most arrays belong to variables and rarely change. A strong reference would prevent
+        # in-place updates of the variable.
         self._known[at] = weakref.ref(array)
 
     def _put(self, places, array):
         """Fill in the address of an array; this runs for each new batch."""
         if array.flags.writeable and array.size:
-            # This takes a quarter of the time of `array.ctypes.data`.
+            # a quarter of the time of `array.ctypes.data`
             address = ctypes.addressof(ctypes.c_char.from_buffer(array))
         else:
             address = array.ctypes.data

@@ -49,7 +49,7 @@ class Partition:
         self._second = [s for s in whole.nodes if id(s) not in in_first]
         results, self._found = whole.results[: joint.count], whole.results
         self._gradients, self._seeds = joint.gradients, joint.seeds
-        # `replay` repeats the ops as traced, before optimization: those ops have derivatives.
+        # `replay` repeats the ops as traced: optimized graphs contain ops without derivatives.
         self._ends = [joint.results[place] for place in differentiated]
         ops = [s for s in joint.nodes[: joint.began] if type(s) is OpNode]
         self._replayed = without_dead(Graph([], ops, [], self._ends)).nodes
@@ -83,7 +83,7 @@ class Partition:
         nodes = without_dead(Graph([], self._second, [], results)).nodes
         seeds = [v for v, asked in zip(self._seeds, which, strict=True) if asked]
         outside = [*(v for v, _ in self._given.values()), *seeds]
-        # Copy the Values, because code of both passes may be generated at the same time.
+        # Copy the Values: code for both passes may be generated at the same time.
         new = {id(v): Value(v, argument=place) for place, v in enumerate(outside)}
         arguments = list(new.values())
         copied = []
@@ -146,7 +146,7 @@ def _forward_nodes(whole, own, count):
 
 
 def _copy(value, new):
-    if id(value) not in new:  # the value is a constant: all others have been copied before
+    if id(value) not in new:  # only constants have not been copied before
         new[id(value)] = Value(value, constant=value.constant)
     return new[id(value)]
 

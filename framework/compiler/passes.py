@@ -10,7 +10,7 @@ from framework.compiler.kernel_patterns import match_kernel_patterns
 from framework.compiler.liveness import may_end_call
 from framework.core.op import table
 
-_FOLDED = 1 << 16  # elements of the largest constant that is folded
+_FOLDED = 1 << 16  # maximum elements of a constant that is folded
 
 
 def optimized(graph):
@@ -32,12 +32,12 @@ def for_loops(graph):
 def _raising_nodes_first(graph, nodes):
     """Move nodes that can raise for bad arguments (labels out of range) to the front, with the
     reshapes that they need: a parallel region cannot be interrupted."""
-    first = {}  # nodes that move to the front, by their ids
-    # id of a Value -> the nodes that compute it from the arguments
+    first = {}  # id of a node that moves to the front -> the node
+    # id of a Value -> nodes that compute it from the arguments
     producers = {id(v): () for v in graph.arguments}
     for node in nodes:
         if type(node) is GuardNode:
-            break  # if the guard fails, later nodes must not raise
+            break  # nodes after a guard must not raise if the guard fails
         if type(node) is DrawNode:
             continue
         read = [producers.get(id(v)) for v in node.inputs if v.constant is None]
@@ -95,7 +95,7 @@ def _reshaped(value, shape, node, nodes):
 def simplified(graph):
     """Fold constants, eliminate common subexpressions and identity operations, in one walk."""
     replacements, nodes = {}, []  # id of a Value -> the Value that replaces it
-    known = {}  # key of a node -> its outputs
+    known = {}  # key of an expression -> outputs of the node that computed it first
 
     def resolved(value):
         return replacements.get(id(value), value)
@@ -151,7 +151,7 @@ def _identity_argument(node, args):
     return None
 
 
-# These reductions return the elements unchanged if the reduced axes have size 1.
+# These reductions are the identity if all reduced axes have size 1.
 _REDUCTIONS = frozenset(("sum_to", "reduce_sum", "reduce_mean", "reduce_max", "reduce_min"))
 _SAME_WHERE_ALIKE = _REDUCTIONS | {"identity", "stop_gradient", "cast", "reshape", "broadcast_to"}
 _SAME_WITH_ONE = frozenset(("multiply", "divide"))

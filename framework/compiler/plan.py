@@ -17,7 +17,7 @@ from framework.compiler.plan_locks import acquire, callers, held_locks, lock_of
 from framework.core.numpy_warnings import _context, _slowly
 from framework.kernels import tier
 
-_GROUPED = 1 << 16  # number of elements from which NumPy computes fusion groups in blocks
+_GROUPED = 1 << 16  # minimum elements for which NumPy computes fusion groups in blocks
 
 
 class Plan:
@@ -57,16 +57,16 @@ class Plan:
         self._changed = [v for v, _ in graph.assigned] + _states(graph)
         self._lock = lock_of(self._changed)
         self._generators = generators(graph)
-        self._loop_code = None  # the NumbaCodegen while its loops are not in use yet, else None
-        self._changing = threading.Lock()  # held while the backend changes
+        self._loop_code = None  # the NumbaCodegen until the plan uses its loops; then None
+        self._changing = threading.Lock()  # held while the plan changes its backend
         self.tier = "numpy"
         program = NumpyCodegen(
             grouped(with_parallel_tasks(self._graph), _fits_blocks, alone), *self._names
         )
         self.shared = program.lives.shared
         self._install((program, program.compiled()), self._failed)
-        # Calls are counted from 0. `_loops_at`: the call that takes the next step towards loops, or
-        # None. `_event_at`: the call that takes such a step or is audited, whichever comes first.
+        # Calls are counted from 0. `_loops_at` is the call that takes the next step towards loops,
+        # or None. `_event_at` is the next call that takes such a step or is audited.
         self._loops_at = TRIAL if tier.tier() in ("auto", "numba") else None
         self._audits, self._event_at = Audits(never=not (audited and can_be_undone(graph))), 0
         if tier.tier() == "numba" or (self._loops_at and _moved(self._graph) > LARGE):
@@ -81,8 +81,8 @@ class Plan:
 
     def _offer(self, run, form):
         """Let calls use this compiled function."""
-        # (list, function, whether NumPy can warn, form). A call pops an entry from the list: with a
-        # plan lock the lock's list, else a list of idle functions, each with its own arena.
+        # (list, function, whether NumPy can warn, form). A call pops an entry of the list: the plan
+        # lock's list, or without a lock a list of idle functions, each with its own arena.
         if self._lock is not None:
             self._now = self._lock.free, run, form[0].calls_numpy, form
         else:
@@ -94,7 +94,7 @@ class Plan:
 
         def run(*arrays):
             self.failure = None
-            # References to the old arrays prevent in-place updates, so they can be restored.
+            # References to the old arrays prevent in-place updates: the arrays can be restored.
             before = [(v, v._array) for v in self._changed]
             try:
                 if not made:
@@ -232,7 +232,7 @@ class Plan:
             entry = free.pop()
         except IndexError:
             free, run, warns, entry = self._another()
-        except BaseException:  # a KeyboardInterrupt after `pop` must not leave the lock held
+        except BaseException:  # after a KeyboardInterrupt, release the lock that `pop` acquired
             if run is not None:
                 free.append(True)
             raise
@@ -243,7 +243,7 @@ class Plan:
         except RuntimeError as error:
             if "already entered" not in str(error):
                 raise
-            # an outer call has entered `_context`; `run` has not started yet
+            # an outer call has entered `_context`, and `run` has not started: run it the slow way
             return _slowly(run, *arrays)
         finally:
             free.append(entry)

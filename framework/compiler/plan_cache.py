@@ -18,10 +18,10 @@ from framework.core.recorders import thread
 from framework.kernels import tier
 
 _new = object.__new__
-_PATHS = 8  # maximum number of plans for a signature: one for each path through Python conditions
+_PATHS = 8  # maximum number of plans for a signature, one per path through Python conditions
 SIGNATURES = 32  # maximum number of signatures that get plans
-_PLANNED = object()  # `_twin` returns this if a plan with an equal graph exists
-_ATTEMPTS = 3  # number of calls that create variables before the signature is refused
+_PLANNED = object()  # result of `_twin` if a plan with an equal graph exists
+_ATTEMPTS = 3  # a signature is refused after so many calls that create variables
 
 
 class NoPlanError(Exception):
@@ -56,16 +56,16 @@ class PlanCache:
     def __init__(self, name, losses_stay=True):
         self.name, self._losses_stay = name, losses_stay
         self.plans = {}  # key of a signature -> [CachedPlan]
-        self.refused = {}  # key -> the reason why it runs eagerly
-        self.seen = {}  # key -> [Trace] that have not become plans yet
+        self.refused = {}  # key -> the reason why calls with this key run eagerly
+        self.seen = {}  # key -> [Trace] without a plan yet
         self.unlike = {}  # key -> number of calls that created variables or changed Python state
-        self.user_code = {}  # key -> True if user code calls ops
+        self.user_code = {}  # key -> True if code outside the package calls ops
         self.attempts = {}  # key without its numbers -> the `_Attempts` of `SymbolicPlans`
         self.lock = threading.RLock()  # held while the tables above change
         self._told = set()  # kinds of messages that have been logged
 
     def __reduce__(self):
-        return PlanCache, (self.name, self._losses_stay)  # a copy makes its own plans
+        return PlanCache, (self.name, self._losses_stay)  # a copy creates its own plans
 
     def __call__(self, key, arrays, body):
         """Return the result of `body(tensors)`, by a plan if there is one.
@@ -154,7 +154,8 @@ class PlanCache:
         except NoPlanError as reason:
             self.refuse(key, str(reason))
             return run.result, None
-        except Exception as error:  # an error of the compiler: the body has already returned
+        # the compiler failed, but the body has already returned its result
+        except Exception as error:
             self.refuse(key, f"generating its plan failed ({brief(error)})", error)
             return run.result, None
         return run.result, trace
@@ -259,7 +260,7 @@ class PlanCache:
         if run.recording.created_variables:
             if count > _ATTEMPTS:
                 self.refuse(key, "it creates variables at every call")
-        elif count > 1:  # one such call is accepted: it may have filled a cache
+        elif count > 1:  # the first such call is accepted, because it may have filled a cache
             self.refuse(key, f"it changes {run.changed}, which it reads")
 
     def _disagree(self, key, found):
@@ -434,11 +435,11 @@ def _memory(sizes):
 
 def compiles():
     """Return whether this thread can run plans: no recorder, symbolic call or numerics check."""
-    here = thread.__dict__  # the thread's own attributes, looked up once
+    here = thread.__dict__  # look up the thread's attributes once
     return (
         not here["stack"]
         and here["symbolic"] is None
         and here["numerics"] is None
-        # once `tier._tier` is set, reading it avoids a call
+        # a set `tier._tier` saves the call
         and (tier._tier or tier.tier()) != "off"
     )

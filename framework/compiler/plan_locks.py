@@ -56,19 +56,20 @@ class PlanLocks:
             free.append(entry)
 
 
-_locks = weakref.WeakValueDictionary()  # serial of a variable -> its lock, while plans use it
+# serial of a variable -> its lock; an entry lives as long as plans use the lock
+_locks = weakref.WeakValueDictionary()
 _all = weakref.WeakSet()
 _assigning = threading.RLock()
-# held by each traced call, because the variables that it will change are unknown
+# held by every traced call, because it may change any variable
 _tracing = PlanLock()
-_LONGEST = 60.0  # seconds that a traced call waits until the plans of other threads end
+_LONGEST = 60.0  # maximum seconds that a traced call waits for plans of other threads to end
 
 
 class _Held(threading.local):
     """The locks that traced calls of this thread hold."""
 
     def __init__(self):
-        self.locks = []  # the lock of the outermost call comes first
+        self.locks = []  # locks that this thread holds, that of the outermost call first
 
 
 _held = _Held()

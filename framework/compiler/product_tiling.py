@@ -15,7 +15,7 @@ from framework.compiler.ir import Graph, OpNode
 from framework.compiler.loop_ir import SIZES
 from framework.kernels import products
 
-# minimum bytes of a product that is tiled; smaller ones stay in the cache anyway
+# minimum bytes of a product that is tiled; smaller products stay in the cache without tiling
 _LEAST = 1 << 20
 
 
@@ -41,7 +41,7 @@ def tile_products(graph):
     for node in graph.nodes:
         if type(node) is OpNode and node.op.name == "matmul":
             makers[id(node.outputs[0])] = node
-    pairs = {}  # id of a group -> the node of its product
+    pairs = {}  # id of a group -> the node of the product that it consumes
     for group in graph.nodes:
         if type(group) is FusionGroup:
             made = [makers[id(v)] for v in group.inputs if id(v) in makers]

@@ -26,10 +26,10 @@ _USED = (
     "ml_dtypes",
 )
 _LIBRARY = frozenset((*sys.stdlib_module_names, *_USED)) - {"__main__"}
-# functions that read the exact type of a number: np.arange calls `type` in C
+# functions that read the exact type of a number; np.arange does so in C
 _ASKING = frozenset(("type", "arange"))
 _FUNCTIONS = (types.FunctionType, types.MethodType)
-_MOST = 256  # maximum number of guards of one trace; audits cover further reads
+_MOST = 256  # maximum number of guards of one trace; beyond it, audits find changes
 
 
 class Guard:
@@ -48,7 +48,7 @@ class Guard:
     def __init__(self, root, kind, name, steps, value):
         self.root, self.kind, self.name, self.steps = root, kind, name, steps
         self.plain = is_plain(value)
-        # Globals and closures keep their objects alive anyway; for arguments use a weak reference.
+        # A weak reference for arguments. The objects of globals and closures stay alive anyway.
         self.weak = kind == LOCAL and not self.plain
         self.held = reference(value) if self.weak else value
 
@@ -204,7 +204,7 @@ def _attribute(value, name):
     if isinstance(found, types.MemberDescriptorType):
         return getattr(value, name, _MISSING), True
     if found is not _MISSING and hasattr(type(found), "__set__"):
-        return _MISSING, False  # a property or similar descriptor: reading it runs code
+        return _MISSING, False  # a descriptor such as a property: reading it would run code
     own = _own(value)
     if name in own:
         return own[name], True
@@ -250,22 +250,24 @@ class Watch:
     """
 
     def __init__(self, function=None):
-        self._functions = {}  # id of a code object -> a function with that code
+        self._functions = {}  # id of a code object -> function with this code
         self._remember(function)
         self._guards, self._roots = {}, []
         self._seen, self._held = set(), []  # ids of processed code objects; the objects, kept alive
-        self._random = {}  # id of a generator -> (generator, its state before, its name)
+        # id of a random generator -> (generator, its state before the call, its name)
+        self._random = {}
         self.asks_for_types = False
         self.state, self.trouble, self.changed = PythonState(), None, None
         self.is_over = False
 
     def __enter__(self):
-        # Disable the garbage collector, whose callbacks would count as user code.
+        # Callbacks of the garbage collector would count as user code, so disable the collector.
         self._collects = gc.isenabled()
         gc.disable()
         self._outer = sys.gettrace()
         self._global_random = _global_random()
-        sys.settrace(self._see)  # cheaper than sys.setprofile, which also reports C calls
+        # cheaper than sys.setprofile, which reports calls of C functions too
+        sys.settrace(self._see)
         return self
 
     def __exit__(self, kind, *_):
@@ -337,7 +339,7 @@ class Watch:
         """Follow a path as far as reading it runs no user code, and add a guard there."""
         try:
             value = _start(root, kind, name)
-        except (KeyError, ValueError):  # the name is a builtin, or the cell is empty
+        except (KeyError, ValueError):  # the name is a builtin, or the closure's cell is empty
             return
         taken = 0
         for step_kind, step in steps:

@@ -12,7 +12,7 @@ from framework.kernels.kernel_task import KernelTask
 
 _FLOAT = np.dtype(np.float32)
 _NOTHING = np.empty(0, _FLOAT)
-_MOST_ADDED = 1 << 14  # maximum number of elements to sum: above it, loops are faster
+_MOST_ADDED = 1 << 14  # maximum number of elements of a sum; for more, loops are faster
 
 
 class ScratchBuffer:
@@ -180,7 +180,8 @@ def _spread(bias, mask):
     return bias, attention.NO_MASK if mask is None else mask
 
 
-# op name -> function that returns its kernel calls. Outputs must not share memory with inputs.
+# op name -> function that returns the node's kernel calls. Outputs must not share memory with
+# inputs.
 KERNEL_CALLS = {
     "attention": _attention,
     "attention_back": _attention_back,

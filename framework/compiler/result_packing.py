@@ -54,7 +54,7 @@ def _unmasked_packer(result):
 
     if build is _tensors and type(result) in _FLAT and all(type(v) is Tensor for v in result):
         return tensors, _FLAT[type(result)]
-    # Replace the tensors of this call by placeholders, so that `pack` does not keep them alive.
+    # Placeholders replace the tensors, so that `pack` does not keep those of this call alive.
     leaves = [_TENSOR if type(v) is Tensor else v for v in leaves]
     structure = nest.map_structure(lambda _: None, result, composites=True)
 
@@ -101,7 +101,7 @@ def _in_tuple(arrays):
     return (tensor,)
 
 
-_TENSOR = object()  # placeholder of a tensor among the leaves
+_TENSOR = object()  # replaces a tensor among the leaves
 # type of a result -> function that builds it from arrays
 _FLAT = {list: _tensors, tuple: _in_tuple}
 

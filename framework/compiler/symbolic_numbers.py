@@ -49,9 +49,10 @@ class ScalarProgram:
         self._recording = recording
         self._plain = list(numbers)
         self._read = set()
-        # for each operation or guard: (function, operands, a _NewNumber or the expected result)
+        # one entry per operation or guard: (function, operands, its _NewNumber or expected result)
         self._steps = []
-        self._outputs = {}  # (index of a number, dtype) -> its tensor in the trace
+        # (index of a number, dtype) -> the tensor that stands for it in the trace
+        self._outputs = {}
         self.reads = []
         self.numbers = [self._number(i) for i in range(len(self._plain))]
 
@@ -112,7 +113,7 @@ class ScalarProgram:
                     known.append(result)
                 elif not same(result, expected):
                     return None
-        # the body then runs eagerly and raises the error for the user
+        # the eager call raises this error again for the user
         except (ArithmeticError, ValueError):
             return None
         result = [known[place] for place, _ in self._outputs]

@@ -11,7 +11,7 @@ from framework.compiler.result_packing import result_packer
 from framework.compiler.symbolic_numbers import ScalarProgram
 from framework.compiler.tracing import traced
 
-# maximum number of plans and traces of a signature; then each number gets its own signature
+# maximum number of plans and traces per signature; above it, each number gets its own signature
 _ATTEMPTS = 8
 
 
@@ -111,7 +111,7 @@ class SymbolicPlans:
         try:
             run = traced(recording, run_body, result_packer, body.function)
         except TypeError:
-            # The body may require plain numbers: undo the call and repeat it with them.
+            # the body may require plain numbers: undo the call, and repeat it with plain numbers
             attempts.give_up()
             recording.undo()
             return self._plan_cache(key, arrays, body)
@@ -149,7 +149,8 @@ class SymbolicPlans:
                         self._make_plan(general, made, plains[found.index(None)][1])
                         attempts.open.remove(made)
                         break
-        except Exception as error:  # an error of the compiler: the body has already returned
+        # the compiler failed, but the body has already returned its result
+        except Exception as error:
             attempts.give_up()
             plan_cache.refuse(general, f"generating its plan failed ({brief(error)})", error)
 
@@ -213,7 +214,7 @@ class _OpenGraph(Graph):
             graph.blocks,
             scalar_program,
         )
-        self.added = graph.arguments[arrays:]  # arguments that stand for numbers
+        self.added = graph.arguments[arrays:]  # the graph's arguments that stand for numbers
 
     def given(self, values):
         """Return {id of an added argument: its number}, or None if a guard fails."""
@@ -255,7 +256,7 @@ class _Attempts:
     """Traces of one signature that are not plans yet."""
 
     def __init__(self):
-        self.plain = []  # traces with plain numbers: (numbers, trace)
+        self.plain = []  # (numbers, trace) of traces with plain numbers
         self.open = []
         self.over = False
 

@@ -31,7 +31,7 @@ from framework.core.tensor import Tensor
 from framework.ops.slices import IndexedSlices
 
 UNDER_TAPE = ObjectToken("under a tape")
-# maximum number of results with gradients: each subset is differentiated separately
+# maximum number of results with gradients, because each subset is differentiated separately
 _RESULTS = 3
 
 
@@ -56,7 +56,7 @@ class TapePlans:
             in_python: `in_python()` runs the call eagerly.
         """
         plan_cache, tracked, given = self._plan_cache, tape._tracked, body.leaves()
-        # `first_indices`: for each watched argument the index of its first occurrence, else -1.
+        # For each argument: if the tape watches it, the index of its first occurrence, else -1.
         first, first_indices = {}, []
         for place, each in enumerate(given):
             followed = type(each) is Tensor and each.serial in tracked
@@ -101,7 +101,7 @@ class TapePlans:
         outer = thread.stack
 
         def run_body():
-            # the user's tape and `inner` record the body, too
+            # the recorders outside, such as the user's tape, and `inner` record the body as well
             thread.stack = (*outer, inner, recording)
             return body(copies)
 
@@ -126,7 +126,7 @@ class TapePlans:
             )
 
         def by_plan(entry):
-            # remove the body's records: the plan adds one record for the whole call
+            # remove the edges and notes of the body: the plan records one edge for the whole call
             del tape._edges[edges:], tape._notes[notes:]
             return self._by_plan(entry, arrays, given, tape, body)
 
@@ -165,7 +165,7 @@ class _TapeGraphRecorder(GraphRecorder):
         super().__init__(copies, undoable)
         self._given = {id(t): (t, v) for t, v in zip(copies, self.arguments, strict=True)}
         self._values.clear()
-        self.read = {}  # serial of a variable that the call reads -> the variable
+        self.read = {}  # serial of a variable that the call reads -> variable
         self._from_outside = []
 
     def known(self, tensor):
@@ -302,7 +302,7 @@ class TapePlan:
         self._followed, self._made = run.followed, run.made
         self._outside = run.still_there()
         self._dtypes = [v.dtype for v in run.joint.seeds]
-        # (which cotangents are given, which gradients needed) -> (plan, which gradients it returns)
+        # (which cotangents exist, which gradients are needed) -> (plan, which gradients it returns)
         self._backs = {}
         self._op = _PlanOp(self._name)
         self.current, self.reads = self._plan.current, self._plan.reads
