@@ -140,15 +140,16 @@ def _matmul(op, xs, batched, attrs):
         return reshape(found, shape=(*shape_a[:-1], shape_b[not transpose_b]))
     columns = shape_b[-2 if transpose_b else -1]
     if not a_batched and len(shape_a) == 2 and len(shape_b) == 3 and columns == 1:
-        count = shape_b[0]  # each matrix of b is one column: these are the rows of one matrix
+        # the matrices of b are columns, so all of them form the rows of one matrix
+        count = shape_b[0]
         flat = reshape(b, shape=(count, math.prod(shape_b[1:])))
         found = op(flat, a, transpose_b=not transpose_a)
         return reshape(found, shape=(count, shape_of(found)[1], 1))
     return _broadcasting(op, xs, batched, attrs)
 
 
-# Limits of merged products. BLAS splits larger products among threads, which is several times
-# slower on a busy machine. With fewer rows per product the cost of the calls dominates.
+# Limits of merged products. BLAS splits a larger product among threads, which is several times
+# slower on a busy machine. With fewer rows per product, the overhead of the calls dominates.
 _MOST_PRODUCTS, _FEWEST_ROWS = 1 << 18, 16
 
 

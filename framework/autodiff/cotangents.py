@@ -49,9 +49,10 @@ def check_source(source):
 def seeds(target, output_gradients, taped):
     """Return the cotangents of the targets: serial -> array (tensor if `taped`)."""
     if type(target) is Tensor and output_gradients is None and not target.array.ndim:
-        one = _ONES.get(target.array.dtype)  # the most common target is a loss
+        # fast path for a scalar, the most common target: a loss
+        one = _ONES.get(target.array.dtype)
         if one is not None:
-            if target.serial is None:  # no tape recorded the target; it may still be a source
+            if target.serial is None:  # no tape recorded the target, but it may be a source
                 target.serial = next(serials)
             return {target.serial: Tensor(one) if taped else one}
     targets = nest.flatten(target)
@@ -79,7 +80,7 @@ def seeds(target, output_gradients, taped):
 
 def _target(item, factor):
     """Return (the tensor or variable to differentiate, its output gradient or None)."""
-    # the dense form of IndexedSlices has the same sum as their values
+    # differentiate the values: their sum is the sum of the dense form
     if type(item) is IndexedSlices:
         return item.values, None if factor is None else gather_rows(tensor(factor), item.indices)
     return item if isinstance(item, CoreVariable) else tensor(item), factor
@@ -88,7 +89,7 @@ def _target(item, factor):
 def _matched(target, output_gradients, count):
     """Return `output_gradients` as a list, one per leaf of `target`."""
     seeds = nest.flatten(output_gradients)
-    if len(seeds) != count:  # a nested list of numbers may stand for one array
+    if len(seeds) != count:  # a nested list of numbers may represent a single array
         seeds = _leaves_up_to(target, output_gradients)
     if len(seeds) != count:
         raise InvalidArgumentError(

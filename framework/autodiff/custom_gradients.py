@@ -151,7 +151,8 @@ class _CustomGradientOp(Op):
     __slots__ = ("count",)
 
     def __init__(self, name, count):
-        self.count = count  # the first `count` inputs have derivatives; the rest are the results
+        # the first `count` inputs have derivatives; the others are returned as results
+        self.count = count
         super().__init__(
             name, lambda *xs, call: xs[count:], outputs=None, listed=False,
             backward=lambda g, call, needed: call(g, needed),
@@ -351,7 +352,8 @@ def recomputed_by(f: Any, again: Any) -> Any:
             of_inputs, of_variables = ordered[: len(given)], ordered[len(given) :]
             return (of_inputs, of_variables) if variables else of_inputs
 
-        grad.takes_needed = True  # `_GradCall` then passes `needed`, to skip the other gradients
+        # `_GradCall` passes `needed`, so that unneeded gradients are not computed
+        grad.takes_needed = True
         return result, grad
 
     return _under_its_name(CustomGradient(recomputing), f)

@@ -212,7 +212,7 @@ def hvp(f: Any, primals: Any, tangents: Any) -> Any:
 
 # ---- what they have in common --------------------------------------------------------------------
 
-# attributes copied from `f`, without its docstring
+# attributes that are copied from `f`; its docstring is not
 _NAMES = ("__module__", "__name__", "__qualname__")
 
 

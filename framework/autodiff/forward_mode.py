@@ -63,7 +63,8 @@ class ForwardAccumulator(Recorder):
     """
 
     differentiates = True
-    _rows = None  # the size of the tangents' leading axis of directions; None without it
+    # size of the tangents' leading axis, one direction per row; None without this axis
+    _rows = None
 
     def __init__(self, primals: Any, tangents: Any):
         self._tangents = _Tangents()
@@ -135,7 +136,7 @@ class ForwardAccumulator(Recorder):
     def _jvp(self, item, zero):
         if type(item) is IndexedSlices:
             return sliced(self._jvp(item.values, True), item.indices, item.dense_shape)
-        if item is None and not zero:  # None: the result does not depend on the primals
+        if item is None and not zero:  # None means that the result does not depend on the primals
             return None
         found = self._tangents.of(_checked(item))
         if found is None and zero:
@@ -183,7 +184,7 @@ class ForwardAccumulator(Recorder):
 
 
 _TENSORS = frozenset((Tensor, Batched))
-_DIFFERENTIABLE = "fcV"  # kinds of NumPy dtypes: float, complex, and V for bfloat16
+_DIFFERENTIABLE = "fcV"  # NumPy dtype kinds: float, complex, and V (bfloat16)
 
 
 def _checked(primal):
@@ -222,7 +223,8 @@ class _Tangents(dict):
 
     def __init__(self):
         super().__init__()
-        held = weakref.ref(self)  # the callback must not keep the dict alive
+        # a weak reference, so that the callback does not keep the dict alive
+        held = weakref.ref(self)
 
         def forget(reference):
             found = held()
@@ -363,7 +365,7 @@ def _turned(t):
     return conj(t) if t.array.dtype.kind == "c" else t
 
 
-_linear = {}  # op -> whether its rule reads no input, output or saved value
+_linear = {}  # op -> True if its rule reads no input, output or saved value
 
 
 def _is_linear(op):

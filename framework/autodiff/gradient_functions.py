@@ -82,7 +82,7 @@ def make_vjp(f: Any, params: TensorLike = None, persistent: bool = True) -> Any:
     return value_and_vjp
 
 
-# attributes copied from `f`, without its docstring
+# attributes that are copied from `f`; its docstring is not
 _NAMES = ("__module__", "__name__", "__qualname__")
 
 

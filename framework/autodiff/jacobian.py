@@ -258,13 +258,13 @@ def _at_once(tape, target, sources, eye, careful=True):
     """Run one backward pass per block of rows; return None if a rule fails and `careful`."""
     count = max(eye.count, 1)
     step = count if _taped() else max(_BLOCK // _widest(tape), _FEWEST)
-    step = math.ceil(count / math.ceil(count / step))  # blocks of about equal size
+    step = math.ceil(count / math.ceil(count / step))  # makes the blocks about equally large
     try:
         blocks = [
             _block(tape, target, sources, eye.rows(start, min(start + step, count)))
             for start in range(0, count, step)
         ]
-    except Exception:  # a real error is raised again by the backward pass per row
+    except Exception:  # if `fn` itself fails, the backward pass per row raises the error again
         if not careful:
             raise
         return None
@@ -273,8 +273,8 @@ def _at_once(tape, target, sources, eye, careful=True):
     return [None if c[0] is None else concat(*c, axis=0) for c in zip(*blocks)]
 
 
-# The largest array of a block of rows has at most _BLOCK elements, so that it stays in the cache; a
-# block has at least _FEWEST rows, so that its backward pass is worth its overhead.
+# A block of rows has at most _BLOCK elements in its largest array, so that this stays in the cache.
+# It has at least _FEWEST rows, so that the overhead of its backward pass pays off.
 _BLOCK, _FEWEST = 1 << 18, 32
 
 
@@ -295,7 +295,7 @@ def _block(tape, target, sources, rows):
     level = Level()
     record = tape._edges
     if not tape._persistent:
-        tape._edges = list(record)  # the backward pass empties its list of edges
+        tape._edges = list(record)  # a copy, because the backward pass empties its list of edges
     grads = {target.serial: Batched(rows, level)}
     tape._walk_back(grads, sources, True)
     if not tape._persistent:

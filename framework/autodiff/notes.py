@@ -30,9 +30,9 @@ MISSED = "a source got no gradient"
 class TapeNotes(Recorder):
     """Base class of `GradientTape`: its notes, and the methods that explain and draw the record."""
 
-    _event_log = None  # the log of the `debugging.trace()` under which the tape recorded
+    _event_log = None  # log of the `debugging.trace()` that was open while the tape recorded
     _owns_event_log = False  # True for GradientTape(trace=True), which opens its own log
-    _number = None  # the tape's number in event logs, given at its first use
+    _number = None  # number of the tape in event logs, assigned at first use
 
     # ---- public methods ----
 

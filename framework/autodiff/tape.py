@@ -81,7 +81,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
-        # until it is entered, the tape counts as consumed and as fresh
+        # a new tape counts as consumed and as fresh until it is entered
         self._consumed = self._fresh = True
         self._clear()
         if trace:
@@ -93,7 +93,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._watched = set()  # serials of watched tensors
         self._variables = {}  # serial of a watched variable -> the variable
         self._reads = {}  # serial of a variable -> serials of the tensors read from it
-        self._notes = []  # rare events, described in `notes.py`
+        self._notes = []  # rare events; `notes.py` describes them
 
     # ---- recording on and off ----
 
@@ -102,7 +102,7 @@ class GradientTape(TapeNotes, Jacobians):
             raise InvalidArgumentError("Tape is still recording. This can happen if you try to "
                                        "re-enter an already-active tape.")  # fmt: skip
         if self._consumed and not self._fresh:
-            self._clear()  # a backward pass has emptied the record
+            self._clear()  # a backward pass has emptied the record: start a new one
         self._consumed = self._fresh = False
         if self._owns_event_log:
             self._event_log.open()
@@ -206,7 +206,7 @@ class GradientTape(TapeNotes, Jacobians):
         if produced is None:
             produced = output.serial = next(serials)
         tracked.add(produced)
-        last = True  # the backward pass goes in reverse and reaches this edge last
+        last = True  # the backward pass runs in reverse, so this edge is the last that it reaches
         while chain is not None:
             i, rule, reads, pick, chain = chain
             arg = args[i]
@@ -217,7 +217,7 @@ class GradientTape(TapeNotes, Jacobians):
             elif reads == READS_PICKED:
                 read = pick(args, attrs, outputs, saved)
             else:
-                # the rule reads only the output, which is stored like an input
+                # the rule reads only the output, which the edge stores like an input
                 read, reads = output, READS_INPUT
             shape = arg.array.shape if op.broadcasts else None
             self._edges.append((produced, last, op, rule, arg.serial, shape, reads, read))
@@ -331,14 +331,16 @@ class GradientTape(TapeNotes, Jacobians):
     def _walk_back(self, grads, sources, taped):  # noqa: C901, PLR0912
         serials_of_sources = self._serials_of(sources)
         needed = self._on_the_way(serials_of_sources)
-        kept = serials_of_sources & self._tracked  # serials whose cotangents are kept
+        # serials whose cotangents the backward pass keeps
+        kept = serials_of_sources & self._tracked
         keeps = self._persistent or self._event_log is not None
         edges = list(self._edges) if keeps else self._edges
         note = _ignore if keeps else self._notes.append
         while edges:
             produced, last, op, rule, serial, shape, count, read = edges.pop()
             if rule is None:
-                g = d = None  # free memory: a joint rule may need much memory (a recomputed block)
+                # free these before a joint rule, which may need much memory (a recomputed block)
+                g = d = None
                 self._joined(op, produced, read, grads, needed, kept, taped)
                 continue
             g = grads.pop(produced, None) if last else grads.get(produced)
@@ -408,7 +410,7 @@ class GradientTape(TapeNotes, Jacobians):
                 source_serials.add(source.serial)
             else:
                 source_serials.update(self._reads.get(source.serial, ()))
-        source_serials.discard(None)  # tensors that no tape recorded have no serial
+        source_serials.discard(None)  # a tensor that no tape recorded has no serial
         return source_serials
 
     def _on_the_way(self, source_serials):
@@ -423,7 +425,7 @@ class GradientTape(TapeNotes, Jacobians):
 
     def _result(self, grads, source, zero, target):
         """Return the gradient of one source in its public form."""
-        g = grads.get(source.serial)  # a variable is in `grads` only if it is a target itself
+        g = grads.get(source.serial)  # `grads` contains a variable only if it is itself a target
         if type(source) is not Tensor:
             for serial in self._reads.get(source.serial, ()):
                 if serial in grads:
@@ -435,7 +437,7 @@ class GradientTape(TapeNotes, Jacobians):
                 return finished(sliced(values, g.indices, g.dense_shape))
             if array.dtype.kind == "c":
                 g = conj(g)
-            if type(g) is Tensor:  # NumPy's bfloat16 times a Python number is float32
+            if type(g) is Tensor:  # cast: a NumPy bfloat16 array times a Python number is float32
                 return g if g.array.dtype == array.dtype else cast(g, dtype=array.dtype)
             return g if type(g) is Batched else Tensor(np.asarray(g, array.dtype))
         if zero:
@@ -481,7 +483,7 @@ def through_composite(op, inputs, asked, g):
     """
     args, attrs = inputs
     with GradientTape() as tape:
-        # Copies: if one tensor is passed as two inputs, each input gets its own gradient.
+        # Copies, so that a tensor that is passed as two inputs gets a gradient for each.
         args = [identity(a) if is_asked else a for a, is_asked in zip(args, asked, strict=True)]
         wanted = [a for a, is_asked in zip(args, asked, strict=True) if is_asked]
         tape.watch(wanted)

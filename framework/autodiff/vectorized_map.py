@@ -59,7 +59,7 @@ def vectorized_map(
             ) from error
         if not count:
             raise
-    found = _one_by_one(fn, elems, leaves, count)  # an error of `fn` itself is raised again
+    found = _one_by_one(fn, elems, leaves, count)  # raises again if `fn` itself fails
     if warn:
         warnings.warn(
             f"vectorized_map calls the function for each row: together they failed ({why}).",
@@ -88,7 +88,7 @@ def _count(leaves):
 
 def _at_once(fn, elems, leaves, count):
     guard = _Guard()
-    recorders.push(guard)  # pushed before the level, so that it receives the calls on all rows
+    recorders.push(guard)  # before the level, so that it receives the calls on all rows
     try:
         level = Level()
         rows = [Batched(x, level) if shape_of(x)[0] == count else _row(x, 0) for x in leaves]

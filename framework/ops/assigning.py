@@ -40,8 +40,8 @@ def _check(places, shape, what):
             )
 
 
-# Combine `x` at `indices` with `updates`; a repeated index gets its updates one after another.
-# The op has no derivative, since it computes the new value of a variable.
+# `scatter_into` combines `x` at `indices` with `updates`. The updates of a repeated index apply one
+# after another. The op has no derivative, because it computes the new value of a variable.
 scatter_into = Op(
     "scatter_into", _scatter_into, no_derivative, no_derivative, no_derivative,
     infer=lambda x, *_, **__: (x.shape, x.dtype), raises=True,
@@ -63,7 +63,7 @@ def _slice_into(x, values, *, index):
     return y
 
 
-# The op returns a copy of `x` in which `values` replace x[index].
+# `slice_into` returns a copy of `x` in which `values` replace x[index].
 slice_into = Op(
     "slice_into", _slice_into, no_derivative, no_derivative,
     infer=lambda x, values, *, index: (x.shape, x.dtype),

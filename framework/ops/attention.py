@@ -16,7 +16,7 @@ from framework.ops.rows import softmax
 _NAME = "attention"
 _forward = no_warnings(kernel.forward)
 
-# Return the cotangents of the inputs that `needed` selects, in order.
+# `attention_back` returns the cotangents of the inputs that `needed` selects, in order.
 attention_back = Op(
     "attention_back",
     no_warnings(kernel.backward),
@@ -79,7 +79,7 @@ def _heads_first(x):
 def _check(q, k, v, bias, mask):
     batch, length, heads, width = q.shape
     keys = (batch, *k.shape[1:2], heads, width)
-    if not k.shape == v.shape == keys:  # only the last size of the values may differ
+    if not k.shape == v.shape == keys:  # only the last dimension of the values may differ
         expect(_NAME, "key", k.shape, keys, "(batch, keys, heads, width) as of the query")
         values = (*keys[:3], *v.shape[3:4])
         expect(_NAME, "value", v.shape, values, "(batch, keys, heads, width) as of the keys")
@@ -91,9 +91,10 @@ def _check(q, k, v, bias, mask):
             expect_broadcast(_NAME, name, x.shape, scores, "(batch, heads, queries, keys)")
 
 
-# softmax(scale q k^T + bias) v for q (batch, queries, heads, width), k and v (batch, keys, ...).
-# `bias` (floats) and `mask` (booleans, True where a query may read a key) have four axes and
-# broadcast to (batch, heads, queries, keys), or are None; `causal` excludes keys after the query.
+# `attention` is softmax(scale q k^T + bias) v for q (batch, queries, heads, width) and k, v (batch,
+# keys, ...). `bias` (floats) and `mask` (booleans, True where a query may read a key) are None, or
+# have four axes and broadcast to (batch, heads, queries, keys). `causal` hides the keys after each
+# query.
 attention = Op(
     _NAME, _forward, backward=_rule, composite=composite, saves=True,
     infer=lambda q, k, v, bias, mask, **_: ((*q.shape[:3], v.shape[3]), q.dtype), fresh=True,

@@ -59,7 +59,8 @@ def _banded_by_bands(g, y, bands):
     return _products(solved, y, range(bands.shape[-2]))
 
 
-# `banded_solve` solves with the lower triangle whose d-th band below the diagonal is bands[..., d].
+# `banded_solve` solves with a lower triangular matrix: bands[..., d] is its d-th diagonal below the
+# main diagonal.
 banded_solve = Op(
     "banded_solve", kernels.banded_solve, _banded_by_bands,
     lambda g, bands: upper_solve(turned(bands), g), broadcasts=True, infer=_solve_infer,

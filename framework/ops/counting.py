@@ -108,8 +108,9 @@ def _distinct_infer(x, *, axis, length):
     return [(shape, np.dtype(np.int32)) for shape in ((length,), index, (length,))]
 
 
-# Of the distinct elements in ascending order, or the slices along `axis`: where each is first, the
-# place of each element among them, and how often each comes.
+# `distinct` finds the distinct elements in ascending order, or the distinct slices along `axis`. It
+# returns the index of each one's first occurrence, the index of each element among the distinct
+# ones, and their counts.
 distinct = Op(
     "distinct", _distinct, no_derivative, outputs=3, infer=_distinct_infer, sized_by_values=True
 )

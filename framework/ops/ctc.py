@@ -18,8 +18,8 @@ from framework.ops.movement import expand_axes, getitem, stack, take_along_axis
 from framework.ops.reduction import cumsum, reduce_logsumexp, shifted
 from framework.ops.rows import log_softmax
 
-# The log-probability of an impossible path. It is finite, as in Keras: if the labels need more
-# steps than there are, the loss is large and has a gradient.
+# Log-probability of an impossible path. It is finite, as in Keras: labels that need more steps than
+# the input has give a large loss with a gradient.
 _IMPOSSIBLE = -1e5
 
 
@@ -78,7 +78,8 @@ def _ctc_back(g, log_probs, labels, label_length, length, alphas, *, blank):
     """Return the cotangent of `log_probs`, computed from the last step to the first."""
     classes, skip = _states(labels, blank)
     steps, rows = len(alphas) - 1, np.arange(len(classes))
-    # `shares` is the fraction of each state's probability that comes from each of the three moves.
+    # `shares`: the fraction of each state's probability that comes from each of the three
+    # transitions
     paths = _before(alphas[:-1], skip)
     shares = np.exp(paths - _top(paths))
     shares /= shares.sum(0)
@@ -100,7 +101,7 @@ def _ctc_back(g, log_probs, labels, label_length, length, alphas, *, blank):
     cotangent = np.zeros(log_probs.shape)
     cotangent[:, :, blank] = of_states[:, :, ::2].sum(2)
     times = np.arange(steps)
-    for state in range(1, classes.shape[1], 2):  # states of the same class add up
+    for state in range(1, classes.shape[1], 2):  # states of the same class add their cotangents
         cotangent[rows[:, None], times, classes[:, state, None]] += of_states[:, :, state]
     return cotangent.astype(log_probs.dtype)
 

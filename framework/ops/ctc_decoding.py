@@ -48,7 +48,8 @@ def _beam(x, lengths, *, blank, width, best):
 
 def _best_paths(logs, blank, width):
     """Return [(path, log probability)] of the most likely prefixes, best first."""
-    beams = {(): (0.0, -math.inf)}  # log probabilities of ending in a blank, and in a class
+    # prefix -> log-probabilities that it ends in a blank, and in a class
+    beams = {(): (0.0, -math.inf)}
     for step in logs.tolist():
         grown = {}
         for path, (ended, open_) in beams.items():
@@ -57,7 +58,8 @@ def _best_paths(logs, blank, width):
             for label, log in enumerate(step):
                 if label == blank:
                     continue
-                if path and path[-1] == label:  # repeats the class, or begins it anew
+                # the label extends the last class, or, after a blank, starts a new one
+                if path and path[-1] == label:
                     _grow(grown, path, 1, open_ + log)
                     _grow(grown, (*path, label), 1, ended + log)
                 else:

@@ -28,9 +28,10 @@ def binary(name, forward, vjp_a, vjp_b, **options):
 
 # ---- selection ---------------------------------------------------------------------------------
 
-# `masked` is a where the condition b holds, else exactly 0.
+# `masked` is a where the condition b is True, else exactly 0.
 masked = binary("masked", choose.masked, lambda g, b: masked(g, b), no_derivative)
-# `gated` is a times the booleans b: faster, but NaN where b is False and a is not finite.
+# `gated` is a * b for booleans b. It is faster than `masked`, but NaN where b is False and a is
+# infinite or NaN.
 gated = binary("gated", np.multiply, lambda g, b: gated(g, b), no_derivative)
 select = elementwise(
     "select", choose.select, no_derivative,
@@ -94,7 +95,7 @@ floor_mod = binary(
 negative = unary("negative", np.negative, lambda g: -g)
 identity = unary("identity", lambda x: x, lambda g: g)
 stop_gradient = unary("stop_gradient", lambda x: x, no_derivative)
-# A rule's cotangent is the conjugate of TensorFlow's (`GradientTape` explains it).
+# A cotangent in a derivative rule is the conjugate of TensorFlow's gradient, see `GradientTape`.
 conj = unary("conj", np.conj, lambda g: conj(g))
 
 
@@ -102,17 +103,18 @@ def _abs_vjp(g, x):
     dtype = getattr(x, "array", x).dtype
     if dtype.kind == "c":
         return cast(divide_no_nan(g, absolute(x)), dtype=dtype) * conj(x)
-    return g * sign(x)  # the slope at 0 is 0
+    return g * sign(x)  # the derivative at 0 is 0
 
 
 absolute = unary("abs", np.abs, _abs_vjp)
 square = unary("square", no_warnings(np.square), lambda g, x: g * (x * 2))
-# As in TensorFlow, a cotangent of 0 stays 0 where the slope of reciprocal, sqrt or rsqrt is inf.
+# As in TensorFlow, a cotangent of 0 stays 0 where the derivative of reciprocal, sqrt or rsqrt is
+# infinite.
 reciprocal = unary(
     "reciprocal", no_warnings(np.reciprocal), lambda g, y: negative(multiply_no_nan(y * y, g))
 )
 
-# `multiply_no_nan` is a * b, or 0 where b is 0, even if a is inf or NaN.
+# `multiply_no_nan` is a * b, but 0 where b is 0, even if a is infinite or NaN.
 multiply_no_nan = binary(
     "multiply_no_nan", no_warnings(lambda a, b: choose.zeroed(a * b, np.equal(b, 0))),
     lambda g, b: multiply_no_nan(g, b), lambda g, a: multiply_no_nan(a, g),
@@ -125,7 +127,7 @@ divide_no_nan = binary(
     lambda g, y, b: negative(g * divide_no_nan(y, b)),
 )  # fmt: skip
 
-# At a tie the first argument gets the whole cotangent; if either is NaN, the second does.
+# Where a equals b, a gets the whole cotangent. Where one of them is NaN, b gets it.
 maximum = binary(
     "maximum", np.maximum,
     lambda g, a, b: masked(g, greater_equal(a, b)),
@@ -137,7 +139,7 @@ minimum = binary(
     lambda g, a, b: masked(g, logical_not(less_equal(a, b))),
 )  # fmt: skip
 
-# Where x equals a bound, x gets the cotangent, and the bound none.
+# Where x equals a bound, x gets the whole cotangent.
 clip = elementwise(
     "clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
     lambda g, x, low, high: masked(
@@ -150,7 +152,7 @@ clip = elementwise(
 # ---- powers, exponentials, logarithms -----------------------------------------------------------
 
 
-_SHORTCUTS = (-1, 0, 0.5, 1, 2)  # NumPy computes these powers by products and roots
+_SHORTCUTS = (-1, 0, 0.5, 1, 2)  # exponents for which NumPy uses products and roots
 
 
 def _power(a, b):
@@ -178,14 +180,14 @@ def _power_vjp_b(g, y, a):
 
 power = binary(
     "power", no_warnings(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b,
-    raises=lambda dtype: dtype.kind in "iu",  # integers raise for a negative exponent
+    raises=lambda dtype: dtype.kind in "iu",  # for integers, a negative exponent raises
 )  # fmt: skip
 sqrt = unary("sqrt", no_warnings(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(
     "rsqrt", no_warnings(lambda x: np.reciprocal(np.sqrt(x))),
-    lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),  # not y³ / 2, which overflows sooner
+    lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),  # not y³ / 2, which overflows earlier
 )  # fmt: skip
-# `root` is for sums of squares: its slope at 0 is 0, where the slope of `sqrt` is infinite.
+# `root` is for sums of squares: its derivative at 0 is 0, whereas that of `sqrt` is infinite.
 root = unary("root", no_warnings(np.sqrt), lambda g, y: g * divide_no_nan(0.5, y))
 exp = unary("exp", no_warnings(np.exp), lambda g, y: g * y)
 expm1 = unary("expm1", no_warnings(np.expm1), lambda g, y: g * (y + 1))
@@ -207,7 +209,7 @@ cosh = unary("cosh", no_warnings(np.cosh), lambda g, x: g * sinh(x))
 def _tanh_back(a, b):
     """Return a (1 - b²); a - a b² would be NaN for infinite a."""
     d = np_multiply(b, b)
-    if type(d) is not ndarray:  # for 0-d operands the ufunc returns a scalar
+    if type(d) is not ndarray:  # the ufunc returned a scalar, because the operands are 0-d
         return a * (1 - d)
     np_subtract(1, d, d)
     return np_multiply(a, d, d) if np.shape(a) == d.shape else a * d
@@ -223,7 +225,7 @@ tanh = unary(
 )
 
 
-_LARGE = {("f", 2): 200.0, ("f", 8): 1e150}  # numbers beside whose square 1 is nothing
+_LARGE = {("f", 2): 200.0, ("f", 8): 1e150}  # for larger x, x² + 1 rounds to x²
 
 
 def _asinh_slope(x):
@@ -237,7 +239,7 @@ def _asinh_slope(x):
 
 
 asinh = unary("asinh", np.arcsinh, lambda g, x: g * _asinh_slope(x))
-# The rule takes two roots, since x * x may overflow. Below -1 value and slope are NaN.
+# The rule takes two roots, because x * x may overflow. Below -1, acosh and its derivative are NaN.
 acosh = unary("acosh", no_warnings(np.arccosh), lambda g, x: g * (rsqrt(x - 1) * rsqrt(x + 1)))
 atanh = unary("atanh", no_warnings(np.arctanh), lambda g, x: g / ((1 - x) * (1 + x)))
 atan2 = binary(
@@ -275,8 +277,9 @@ def _softplus(x):
     return np.maximum(x, choose.zeros[x.dtype]) + np.log1p(np.exp(np.negative(np.abs(x))))
 
 
-# The slope of relu at 0 is 0. The rule multiplies, as TensorFlow's does: faster than a selection.
+# The derivative of relu at 0 is 0. The rule multiplies, as in TensorFlow, because a selection is
+# slower.
 relu = unary("relu", _relu, _relu_vjp)
-relu6 = unary("relu6", _relu6, _relu6_vjp)  # the slope at 6 is 0, too
+relu6 = unary("relu6", _relu6, _relu6_vjp)  # the derivatives at 0 and 6 are 0
 sigmoid = unary("sigmoid", no_warnings(_sigmoid), lambda g, y: g * (y - y * y))
 softplus = unary("softplus", no_warnings(_softplus), lambda g, x: g * sigmoid(x))

@@ -31,7 +31,7 @@ def _infer(x, *, axes):
 
 # ---- complex numbers -----------------------------------------------------------------------------
 
-# `fft` sums x exp(-2πi jk/n) along each of the axes; `ifft` is its inverse, divided by the sizes.
+# `fft` sums x exp(-2πi jk/n) along each of `axes`. `ifft` is the inverse; it divides by the sizes.
 fft = Op(
     "fft", _fft, lambda g, x_dtype, axes: cast(fft(g, axes=axes), dtype=x_dtype), infer=_infer,
     inputs=("x",), raises=True,
@@ -80,7 +80,8 @@ def _irfft_infer(x, *, length):
     return (*x.shape[:-1], length), np.zeros((), dtype).real.dtype
 
 
-# `rfft` is the first half of `fft` of real numbers; `irfft` takes length // 2 + 1 frequencies.
+# `rfft` returns the first length // 2 + 1 frequencies of the `fft` of real numbers. `irfft` is the
+# inverse.
 rfft = Op(
     "rfft", _rfft, _rfft_vjp, inputs=("x",), raises=True,
     infer=lambda x, length: ((*x.shape[:-1], length // 2 + 1), _complex_dtype(np_dtype(x))),

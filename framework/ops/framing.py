@@ -68,10 +68,10 @@ def _overlap_add_infer(x, step, size=None):
     return (*x.shape[:-2], size), x.dtype
 
 
-# `frame` returns `count` frames of `length` elements, `step` apart: (..., count, length). Without a
-# count these are all whole frames.
+# `frame` returns `count` frames of `length` elements, `step` apart: (..., count, length). Without
+# `count`, it returns all complete frames.
 frame = movement("frame", _frame, _frame_vjp, fresh=True, infer=_frame_infer)
-# `overlap_add` sums frames into an axis of `size` elements, which holds all of them.
+# `overlap_add` sums overlapping frames into an axis of `size` elements, which must hold all frames.
 overlap_add = movement("overlap_add", _overlap_add, _overlap_add_vjp, infer=_overlap_add_infer)
 
 
@@ -95,7 +95,8 @@ def _reflect_vjp(g, x_shape, width):
     return total
 
 
-# `reflect` mirrors `width` elements at both ends of the last axis, without the ends themselves.
+# `reflect` extends both ends of the last axis by `width` mirrored elements, without repeating the
+# end elements.
 reflect = movement(
     "reflect", _reflect, _reflect_vjp, raises=True, infer=lambda x, width: (
         (*x.shape[:-1], None if x.shape[-1] is None else x.shape[-1] + 2 * width), x.dtype

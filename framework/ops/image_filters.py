@@ -6,7 +6,8 @@ from framework.ops.elementwise import divide
 from framework.ops.movement import gather, stack
 from framework.ops.resampling import filter_axis
 
-_SOBEL = (-1, 0, 1), (1, 2, 1)  # the slope along an axis, and the mean along the other
+# weights of the difference along one axis, and of the mean along the other
+_SOBEL = (-1, 0, 1), (1, 2, 1)
 
 
 def gaussian(size, sigma):

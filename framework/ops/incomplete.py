@@ -34,7 +34,7 @@ igammac = elementwise(
     lambda g, a, x: g * igamma(a, x, n=1) * -1.0,
     lambda g, a, x: g * gamma_density(a, x, n=0) * -1.0,
 )  # fmt: skip
-# The density of the gamma distribution, the derivative of `igamma` by x.
+# The density of the gamma distribution: the derivative of `igamma` with respect to x.
 gamma_density = elementwise(
     "gamma_density", incomplete.gamma_density,
     lambda g, a, x, n: g * gamma_density(a, x, n=n + 1), _density_by_x,
@@ -43,12 +43,12 @@ gamma_density = elementwise(
 
 # ---- incomplete beta -----------------------------------------------------------------------------
 
-# As in TensorFlow there is no derivative by a and b.
+# As in TensorFlow, `betainc` has no derivative with respect to a and b.
 betainc = elementwise(
     "betainc", incomplete.betainc, no_derivative, no_derivative,
     lambda g, a, b, x: g * beta_density(a, b, x),
 )  # fmt: skip
-# The density of the beta distribution, the derivative of `betainc` by x.
+# The density of the beta distribution: the derivative of `betainc` with respect to x.
 beta_density = elementwise(
     "beta_density", incomplete.beta_density,
     lambda g, y, a, b, x: g * y * (log(x) - digamma(a) + digamma(a + b)),
@@ -59,7 +59,8 @@ beta_density = elementwise(
 
 # ---- zeta and polygamma --------------------------------------------------------------------------
 
-# As in TensorFlow there is no derivative by x, nor by the order a of polygamma.
+# As in TensorFlow, there is no derivative of zeta with respect to x, nor of polygamma with respect
+# to its order a.
 zeta = elementwise("zeta", gamma.zeta, no_derivative, lambda g, x, q: g * x * zeta(x + 1, q) * -1.0)
 polygamma_of = elementwise(
     "polygamma_of", gamma.polygamma_of, no_derivative, lambda g, a, x: g * polygamma_of(a + 1, x)

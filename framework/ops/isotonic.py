@@ -18,7 +18,8 @@ def _isotonic(x):
         totals, counts = [], []
         for value in values:
             total, count = value, 1
-            while counts and totals[-1] * count <= total * counts[-1]:  # a mean that does not fall
+            # merge blocks whose means do not decrease
+            while counts and totals[-1] * count <= total * counts[-1]:
                 total, count = total + totals.pop(), count + counts.pop()
             totals.append(total)
             counts.append(count)

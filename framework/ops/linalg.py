@@ -94,7 +94,7 @@ def _solve_vjp_a(g, y, a):
 
 _SINGULAR = "the matrix is not invertible."
 
-# `solve` returns x with a x = b, for square matrices a and matrices b.
+# `solve` returns the x with a x = b, for square matrices a and matrices b.
 solve = Op(
     "solve", lapack("solve", lambda a, b: np.linalg.solve(a, b), _SINGULAR),
     _solve_vjp_a, lambda g, a: solve(matrix_transpose(a), g), broadcasts=True, infer=_solve_infer,
@@ -111,7 +111,7 @@ def _triangular_vjp_a(g, y, a, lower):
     return lower_triangle(full) if lower else upper_triangle(full)
 
 
-# Like `solve`, for triangular a: substitution, which reads only one triangle of a.
+# `triangular_solve` is `solve` for triangular a, by substitution. It reads only one triangle of a.
 triangular_solve = Op(
     "triangular_solve", matrices.triangular_solve, _triangular_vjp_a, _triangular_vjp_b,
     broadcasts=True, infer=_solve_infer, raises=True,
@@ -146,7 +146,8 @@ def _pinv_vjp(g, y, x):
     return conjugated(total)
 
 
-# The Moore-Penrose pseudo-inverse; singular values up to rcond times the largest are taken as 0.
+# `pinv` is the Moore-Penrose pseudo-inverse. Singular values of at most rcond times the largest
+# count as 0.
 pinv = Op("pinv", _pinv, _pinv_vjp, raises=True)
 
 
@@ -186,7 +187,7 @@ def _slogdet_infer(x):
     return [(shape, dtype), (shape, np.zeros((), dtype).real.dtype)]
 
 
-# The op returns sign(det) and log|det|.
+# `slogdet` returns sign(det) and log|det|.
 slogdet = Op("slogdet", _slogdet, outputs=2, backward=_slogdet_backward, infer=_slogdet_infer)
 
 

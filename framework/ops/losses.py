@@ -175,8 +175,8 @@ def _sigmoid_cross_entropy(logits, labels):
     return np.maximum(logits, zero) - logits * labels + np.log1p(np.exp(-np.abs(logits)))
 
 
-# This is one op because a composite of max, abs and log1p has a wrong slope at 0, and one of two
-# softplus takes 2.1 times as long (forward and backward, 64 x 10).
+# A single op: a composite of max, abs and log1p would have a wrong derivative at 0, and a composite
+# of two softplus takes 2.1 times as long (forward and backward, 64 x 10).
 sigmoid_cross_entropy = elementwise(
     "sigmoid_cross_entropy", no_warnings(_sigmoid_cross_entropy),
     lambda g, logits, labels: g * (sigmoid(logits) - labels),
@@ -192,7 +192,7 @@ def _class_indices(labels, *, classes):
     else:
         with np.errstate(invalid="ignore"):  # NaN becomes an out-of-range integer
             labels = labels.astype(np.int64)
-    # As unsigned integers, negative labels are above every class: one pass checks both bounds.
+    # Viewed as unsigned integers, negative labels exceed every class: one pass checks both bounds.
     if labels.size and np.maximum.reduce(labels.view(np.uint64), axis=None) >= classes:
         wrong = original[(labels < 0) | (labels >= classes)]
         raise OutOfRangeError(
@@ -203,7 +203,8 @@ def _class_indices(labels, *, classes):
     return labels
 
 
-# Converts labels of any dtype to int64 and checks their range, as an op: plans check them, too.
+# `class_indices` converts labels of any dtype to int64 and checks their range. It is an op, so that
+# plans check them as well.
 class_indices = Op(
     "class_indices", _class_indices, no_derivative, kind="elementwise",
     infer=lambda labels, *, classes: (labels.shape, np.dtype(np.int64)), raises=True,

@@ -151,7 +151,8 @@ _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 def _checked(indices, *, what, size=None, negative=False):
     dtype, seen, top = indices.dtype, indices, size
     if dtype.kind == "i" and not negative:
-        # As unsigned integers, negative indices are the largest: one pass checks both bounds.
+        # Viewed as unsigned integers, negative indices are the largest: one pass checks both
+        # bounds.
         seen, half = indices.view(_UNSIGNED[dtype.itemsize]), 1 << (8 * dtype.itemsize - 1)
         top = half if size is None or size > half else size
     if top is not None and indices.size and np.maximum.reduce(seen, None) >= top:

@@ -24,13 +24,13 @@ def along(vector, axis, rank):
     return reshape(vector, shape=(*(1,) * axis, -1, *(1,) * (rank - axis - 1)))
 
 
-# Updates the exponential moving average a with the new value b.
+# `moving_average` updates the exponential moving average a with the new value b.
 moving_average = elementwise(
     "moving_average", lambda a, b, *, momentum: a * momentum + b * (1 - momentum),
     lambda g, momentum: g * momentum, lambda g, momentum: g * (1 - momentum),
 )  # fmt: skip
 
-_LEAST_HALF = 2.0**-31  # so that float16 holds the slope of `unit` at zeros, 1 / sqrt of this
+_LEAST_HALF = 2.0**-31  # for float16: keeps 1 / sqrt of it, the derivative of `unit` at 0, finite
 
 
 def unit(x, axes, least):
@@ -80,8 +80,8 @@ def _batch_norm_composite(x, gamma, beta, *, axis, epsilon, relu=False):
     return y, reshape(mean, shape=size), reshape(variance, shape=size)
 
 
-# Return (y, mean, variance), with ReLU applied to y if `relu`, and ReLU6 if `relu` is 6. The
-# statistics are over all axes but `axis`; gamma and beta are vectors.
+# `batch_norm` returns (y, mean, variance). It applies ReLU to y if `relu` is True, and ReLU6 if
+# `relu` is 6. The statistics are over all axes but `axis`; gamma and beta are vectors.
 batch_norm = Op(
     "batch_norm", norm.batch_norm, backward=_batch_norm_rule, outputs=3, saves=True,
     composite=_batch_norm_composite, infer=_batch_norm_infer, fresh=True,
@@ -137,12 +137,12 @@ def _layer_norm_composite(x, gamma, beta, *, epsilon):
 
 def _check_layer_norm(x, gamma, beta):
     sizes = gamma.shape
-    if x.shape[-len(sizes) :] != sizes or beta.shape != sizes:  # otherwise all shapes fit
+    if x.shape[-len(sizes) :] != sizes or beta.shape != sizes:  # if this is False, all shapes match
         _check_rows("layer_norm", "gamma", x, gamma)
         expect("layer_norm", "beta", beta.shape, sizes, "that of gamma")
 
 
-# Normalises over the last axes, as many as gamma and beta have.
+# `layer_norm` normalises over the last axes, as many as gamma and beta have.
 layer_norm = Op(
     "layer_norm", rows.layer_norm, backward=_layer_norm_rule, saves=True,
     composite=_layer_norm_composite, infer=_like_input, fresh=True, check=_check_layer_norm,
@@ -164,7 +164,7 @@ def _rms_norm_composite(x, scale, *, epsilon):
     return x * rsqrt(mean + epsilon) * scale
 
 
-# Normalises over the last axes, as many as `scale` has.
+# `rms_norm` normalises over the last axes, as many as `scale` has.
 rms_norm = Op(
     "rms_norm", rows.rms_norm, backward=_rms_norm_rule, saves=True,
     composite=_rms_norm_composite, infer=_like_input, fresh=True,

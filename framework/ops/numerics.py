@@ -21,7 +21,7 @@ from framework.ops.special import _lead
 # ---- roots, remainders, exponents ----------------------------------------------------------------
 
 cbrt = unary("cbrt", np.cbrt, lambda g, y: g / (y * y * 3))
-# The slopes at (0, 0), where every direction has its own, are 0.
+# At (0, 0) hypot is not differentiable: the rules return 0 there.
 hypot = binary(
     "hypot", no_warnings(np.hypot),
     lambda g, y, a: g * divide_no_nan(a, y), lambda g, y, b: g * divide_no_nan(b, y),
@@ -34,12 +34,12 @@ logaddexp2 = binary(
     lambda g, a, b: g * sigmoid(_lead(a, b) * math.log(2)),
     lambda g, a, b: g * sigmoid(_lead(b, a) * math.log(2)),
 )  # fmt: skip
-# `ldexp` is a times 2 to the power of the integers b, even where that power alone overflows.
+# `ldexp` is a * 2**b for integers b. The result may be finite even where 2**b overflows.
 ldexp = binary(
     "ldexp", no_warnings(lambda a, b: np.ldexp(a, b).astype(a.dtype, copy=False)),
     lambda g, b: ldexp(g, b), no_derivative,
 )  # fmt: skip
-# As in TensorFlow the slope by a is 1, by b 0.
+# As in TensorFlow, the derivative is 1 with respect to a, and 0 with respect to b.
 nextafter = binary("nextafter", no_warnings(np.nextafter), lambda g: g, lambda g: g * 0)
 signbit = unary("signbit", np.signbit, no_derivative)
 
@@ -61,7 +61,8 @@ def _bitcast_shape(shape, source, dtype):
     return (*shape[:-1], shape[-1] * source.itemsize // dtype.itemsize)
 
 
-# The same bytes as numbers of another dtype; the last axis has the bytes that it had.
+# `bitcast` reads the same bytes as another dtype. Only the last dimension changes, by the ratio of
+# the item sizes.
 bitcast = Op(
     "bitcast", lambda x, *, dtype: np.ascontiguousarray(x).reshape(x.shape).view(dtype),
     no_derivative, infer=_bitcast_infer,
@@ -69,14 +70,14 @@ bitcast = Op(
 
 # ---- sin(πx) / (πx) and its derivatives ----------------------------------------------------------
 
-_NEAR = 3.0  # in |πx|; from here on the recurrence loses no digits for low orders
+_NEAR = 3.0  # bound on |πx|: above it, the recurrence loses no digits for low orders
 
 
 def _sinc_near(z, n):
     """Return the n-th derivative of sin(z) / z from the power series of the cosine's integral."""
     total, square = np.zeros_like(z), z * z
     for k in range(20 + n, (n + 1) // 2 - 1, -1):
-        # the term (-1)^k z^(2k) / (2k+1)!, differentiated n times
+        # the coefficient of z^(2k - n) in the n-th derivative of (-1)^k z^(2k) / (2k+1)!
         factor = (-1) ** k / ((2 * k + 1) * math.factorial(2 * k - n))
         total = total * square + factor
     return total * z if n % 2 else total
@@ -101,5 +102,5 @@ def _sinc(x, *, n):
     return np.where(np.isinf(x), 0.0, y) * math.pi**n
 
 
-# `sinc` is the n-th derivative of sin(πx) / (πx). Where x is infinite, its limit is 0.
+# `sinc` is the n-th derivative of sin(πx) / (πx). For infinite x it is the limit 0.
 sinc = elementwise("sinc", _sinc, lambda g, x, n: g * sinc(x, n=n + 1), inputs=("x",))

@@ -31,15 +31,15 @@ ARITHMETIC = {
 }  # fmt: skip
 COMPARISONS = {"lt": e.less, "le": e.less_equal, "gt": e.greater, "ge": e.greater_equal}
 UNARY = {"neg": e.negative, "abs": e.absolute, "invert": e.invert, "pos": e.identity}
-# These operators treat integers differently from floats.
+# These operators have different implementations for integers and floats.
 DIVISIONS = {
     "truediv": division.true_divide, "floordiv": division.floor_divide, "mod": division.floor_mod,
 }  # fmt: skip
 KERAS = {"matmul": contraction.matmul_with_vectors}
 
 
-# The parameters have TensorFlow's names; `name` is ignored. `convert` is the rule that converts the
-# operands: `strict` (TensorFlow's) or `promote` (Keras's).
+# The parameters have TensorFlow's names, and `name` is ignored. `convert` converts the operands: by
+# `strict` (TensorFlow's rule) or `promote` (Keras's).
 
 
 _BOOL = np.dtype(bool)
@@ -55,7 +55,7 @@ def _of_numbers(op):
     if op in _LOGICAL:
         return op
 
-    def checked(x, y):  # of two tensors both have one dtype
+    def checked(x, y):  # two tensors have the same dtype here, so testing one is enough
         one = x if type(x) is Tensor else y
         if one.array.dtype is _BOOL if type(one) is Tensor else _are_booleans(x, y):
             raise refused_booleans(op.name if isinstance(op, Op) else op.__name__)
@@ -204,7 +204,8 @@ def _arithmetic(name, op, convert):
     if general is op:
         return _strict_binary(op), _reflected(_of_numbers(op), convert)
     general = _of_numbers(general)
-    if name == "floordiv":  # for floats it is several ops, so it has no fast path
+    # floor division of floats consists of several ops, so it has no fast path
+    if name == "floordiv":
         return _binary(general, convert), _reflected(general, convert)
     return _strict_division(op, general), _reflected_division(op, general)
 
@@ -287,7 +288,7 @@ def _item_of(tensor, parts):
     return tensor[tuple(items)]
 
 
-_set_assign = vars(Tensor)["assign"].__set__  # sets the attribute `assign` of one tensor
+_set_assign = vars(Tensor)["assign"].__set__  # sets `assign` on a single tensor
 
 
 def _item_of_variable(var, slice_spec):
@@ -310,7 +311,7 @@ def _plain_index(item):
         try:
             return slice(*(None if p is None else index(p) for p in parts))
         except SymbolicValueError:
-            raise  # a KerasTensor as a bound: the caller adds an operation to the model
+            raise  # a bound is a KerasTensor: the caller adds an operation to the model
         except TypeError:
             raise DTypeError(
                 f"A slice expected integers or None as start, stop and step, got {item!r}."

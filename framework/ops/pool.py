@@ -21,11 +21,12 @@ def _index_infer(x, **window):
     return (batch, total, channels), np.dtype(np.int64)
 
 
-# For each window, the index of its first maximum in the flattened spatial axes of the input.
+# `max_index` returns, for each window, the index of its first maximum in the flattened spatial axes
+# of the input.
 max_index = Op("max_index", kernels.max_index, no_derivative, infer=_index_infer, fresh=True)
 
 
-# For each window, the index of its first maximum within the window.
+# `max_cell` returns, for each window, the index of its first maximum within the window.
 max_cell = Op(
     "max_cell", kernels.max_cell, no_derivative,
     infer=lambda x, **window: (_pool_infer(x, **window)[0], kernels.cell_dtype(window["size"])),
@@ -40,7 +41,8 @@ def _put(g, chosen, x_shape, size, strides, padding, dilations):
     )  # fmt: skip
 
 
-# `cell_take` picks one element of each window by its index there; `cell_put` is its adjoint.
+# `cell_take` picks one element of each window by its index within the window. `cell_put` is its
+# adjoint.
 cell_take = Op("cell_take", kernels.cell_take, _put, no_derivative,
                infer=lambda x, chosen, **_: (chosen.shape, x.dtype), fresh=True)  # fmt: skip
 cell_put = Op(

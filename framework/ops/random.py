@@ -12,7 +12,7 @@ def _scale(rate):
 
 def _dropout(x, noise, *, rate):
     kept = np.greater_equal(noise, rate)
-    # Multiply by the mask: `np.where` takes ten times as long with an irregular mask.
+    # Multiply by the mask, because `np.where` takes ten times as long with an irregular mask.
     return x * np.multiply(kept, _scale(rate), dtype=x.dtype), (kept,)
 
 
@@ -20,7 +20,7 @@ def _dropout_vjp(g, saved, rate):
     return multiply(gated(g, saved[0]), _scale(rate))
 
 
-# Returns x / (1 - rate) where noise >= rate, else 0; the noise is uniform on [0, 1).
+# `dropout` returns x / (1 - rate) where noise >= rate, else 0. The noise is uniform on [0, 1).
 dropout = Op(
     "dropout", _dropout, _dropout_vjp, no_derivative, saves=True, broadcasts=True,
     infer=lambda x, _noise, *, rate: (x.shape, x.dtype),

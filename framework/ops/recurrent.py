@@ -66,7 +66,7 @@ def _lstm_cell_back(
     return tuple(make() for make, n in zip(made, needed, strict=True) if n)
 
 
-# Return the cotangents of the inputs that `needed` selects, in order.
+# `lstm_cell_back` returns the cotangents of the inputs that `needed` selects, in order.
 lstm_cell_back = Op("lstm_cell_back", _lstm_cell_back, backward=first_order_only, outputs=None)
 
 
@@ -82,9 +82,9 @@ def _lstm_cell_composite(x, h, c, kernel, recurrent_kernel, bias):
     return sigmoid(o) * tanh(c), c
 
 
-# One step of an LSTM with forget gates (Hochreiter & Schmidhuber): new (h, c) from x (batch,
-# features), h and c (batch, units), kernel (features, 4 units), recurrent_kernel (units, 4 units)
-# and bias.
+# `lstm_cell` is one step of an LSTM with forget gates (Hochreiter & Schmidhuber). It returns the
+# new (h, c), given x (batch, features), h and c (batch, units), kernel (features, 4 units),
+# recurrent_kernel (units, 4 units) and bias.
 lstm_cell = Op(
     "lstm_cell", _lstm_cell, backward=_lstm_cell_rule, composite=_lstm_cell_composite,
     outputs=2, saves=True,
@@ -225,7 +225,7 @@ def _composed(x, kernel, mask, reverse, zero_output, sequence, step, state):
     outputs, state = _steps(x, mask, reverse, step, state)
     if not sequence:
         return tuple(state)
-    if not outputs:  # without steps, an empty product has the right shape
+    if not outputs:  # no steps: the product with an empty input has the right shape
         none = getitem(kernel, index=(slice(None), slice(state[0].shape[1])))
         return (matmul(x, none), *state)
     zero = zero_output and mask is not None
@@ -281,8 +281,8 @@ def _lstm_composite(
     return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h, c))
 
 
-# Runs all steps of `lstm_cell`: kernel (features, 4 units), recurrent_kernel (units, 4 units), bias
-# (4 units). Returns (outputs of all steps, if `sequence`, h, c).
+# `lstm` runs `lstm_cell` over all steps: kernel (features, 4 units), recurrent_kernel (units, 4
+# units), bias (4 units). It returns (outputs, h, c), or (h, c) without `sequence`.
 lstm = Op(
     "lstm", _lstm, backward=_by_order(lstm_back), composite=_lstm_composite, outputs=None,
     saves=True, infer=_specs(states=2), fresh=True,
@@ -330,7 +330,8 @@ def _simple_rnn_composite(
     return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h,))
 
 
-# Elman 1990: h <- tanh(x kernel + h recurrent_kernel + bias). Returns (outputs, if `sequence`, h).
+# `simple_rnn` (Elman 1990): h <- tanh(x kernel + h recurrent_kernel + bias). It returns (outputs,
+# h), or (h,) without `sequence`.
 simple_rnn = Op(
     "simple_rnn", _simple_rnn, backward=_by_order(simple_rnn_back), outputs=None, saves=True,
     composite=_simple_rnn_composite, infer=_specs(states=1), fresh=True,
@@ -387,9 +388,9 @@ def _gru_composite(x, h, kernel, recurrent_kernel, bias, mask, *, reverse, zero_
     return _composed(x, kernel, mask, reverse, zero_output, sequence, step, (h,))
 
 
-# The GRU of Cho et al. 2014 (arXiv:1406.1078v1), reset gate after the product: kernel (features,
-# 3 units), recurrent_kernel (units, 3 units), bias (2, 3 units) in the order update, reset,
-# candidate. Returns (outputs, if `sequence`, h).
+# `gru` (Cho et al. 2014, arXiv:1406.1078v1) applies the reset gate after the product: kernel
+# (features, 3 units), recurrent_kernel (units, 3 units), bias (2, 3 units) in the order update,
+# reset, candidate. It returns (outputs, h), or (h,) without `sequence`.
 gru = Op(
     "gru", _gru, backward=_by_order(gru_back), composite=_gru_composite, outputs=None, saves=True,
     infer=_specs(states=1), fresh=True, check=_check("gru", states=1, blocks=3, biases=(2,)),

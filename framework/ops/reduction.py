@@ -156,14 +156,15 @@ def _logsumexp_vjp(g, x, y, axis, keepdims):
     because `y` is rounded: it is off by a thousandth for y = 10,000 in float32."""
     shares = exp(x - restore(y, axis, keepdims))
     total = reduce_sum(shares, axis=axis, keepdims=True)
-    total = select(equal(total, total), total, 1.0)  # the sum is NaN if x is infinite
+    # the sum is NaN if x is infinite: replace it by 1
+    total = select(equal(total, total), total, 1.0)
     return restore(g, axis, keepdims) * (shares / total)
 
 
 reduce_logsumexp = reduction("reduce_logsumexp", _logsumexp, _logsumexp_vjp)
 
 # ---- cumulative sums and products, and the product -----------------------------------------------
-# The derivatives multiply cumulative products and never divide: factors may be 0.
+# The derivatives multiply cumulative products instead of dividing, because factors may be 0.
 
 
 def shifted(x, *, axis, reverse=False, fill=0):
@@ -209,7 +210,8 @@ def _scan_back(g, a, axis, reverse):
     )
 
 
-# Computes y[k] = a[k] y[k-1] + b[k], or a[k] y[k+1] + b[k] if `reverse`; y starts from 0.
+# `linear_scan` computes y[k] = a[k] y[k-1] + b[k], or a[k] y[k+1] + b[k] if `reverse`, starting
+# from 0.
 linear_scan = Op(
     "linear_scan", _linear_scan,
     lambda g, y, a, axis, reverse: (
@@ -251,7 +253,7 @@ def _excess(a, b):
     return select(equal(a, np.inf), 0.0, a - select(equal(b, -np.inf), 0.0, b))
 
 
-# The logarithm of the cumulative sum of exp(x).
+# `cumulative_logsumexp` is the logarithm of the cumulative sum of exp(x).
 cumulative_logsumexp = reduction(
     "cumulative_logsumexp", no_warnings(_cumulative_logsumexp), _cumulative_logsumexp_vjp,
     infer=lambda x, **_: (x.shape, x.dtype),

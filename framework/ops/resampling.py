@@ -64,7 +64,8 @@ KERNELS = {
 }  # fmt: skip
 """By interpolation: the kernel and its radius."""
 
-_SMOOTHING = ("gaussian", "mitchellcubic")  # they change pixels even where sizes stay
+# methods that change pixels even where the size stays the same
+_SMOOTHING = ("gaussian", "mitchellcubic")
 
 METHODS = ("nearest", "area", *KERNELS)
 """All interpolations; "nearest" and "area" follow from the pixels' edges and have no kernel."""
@@ -72,7 +73,7 @@ METHODS = ("nearest", "area", *KERNELS)
 # ---- weights for sizes that are numbers ----------------------------------------------------------
 
 
-@functools.lru_cache(512)  # images of a folder often have few sizes
+@functools.lru_cache(512)  # the images of a folder often have only a few sizes
 def taps(sampling):
     """Return rows and weights of shape (taps, size), as in `kernels/resampling.py`.
 
@@ -83,7 +84,8 @@ def taps(sampling):
     n, size, method, antialias = sampling
     scale = n / size
     if method == "nearest":
-        at = np.arange(0.5, size, dtype=np.float32) * np.float32(scale)  # TensorFlow's precision
+        # float32, as in TensorFlow, so that positions round alike
+        at = np.arange(0.5, size, dtype=np.float32) * np.float32(scale)
         return np.minimum(at.astype(int), n - 1)[None], None
     if method == "area":
         rows, weights = _overlaps(size, scale)
@@ -147,7 +149,7 @@ def _infer(k):
     return infer
 
 
-# `resample` resizes one axis as `taps` says; `resample_back` is its transpose.
+# `resample` resizes one axis with the weights of `taps`; `resample_back` is its transpose.
 resample = Op(
     "resample", _resample,
     lambda g, axis, sampling: resample_back(g, axis=axis, sampling=sampling),
@@ -173,7 +175,7 @@ def _filter_infer(x, *, axis, weights, before, after):
     return (*x.shape[:axis], size, *x.shape[axis + 1 :]), np_dtype(x)
 
 
-# `filter_axis` adds up neighbours along an axis, times weights (a tuple), as in the kernel.
+# `filter_axis` sums neighbours along an axis, weighted by the tuple `weights`, as its kernel does.
 filter_axis = Op(
     "filter_axis",
     lambda x, *, axis, weights, before, after: resampling.filtered(x, axis, weights, before, after),
@@ -183,7 +185,8 @@ filter_axis = Op(
 
 def resized(x, sizes, axes, method, antialias=False):
     """Return `x`, an array or tensor of floats, with the new sizes of some axes."""
-    for axis, size in zip(axes[::-1], sizes[::-1], strict=True):  # TensorFlow's order
+    # the same order of axes as in TensorFlow
+    for axis, size in zip(axes[::-1], sizes[::-1], strict=True):
         sampling = int(x.shape[axis]), int(size), method, bool(antialias)
         if sampling[0] != sampling[1] or method in _SMOOTHING:
             x = resample(x, axis=axis, sampling=sampling)

@@ -24,7 +24,8 @@ def _like_first(x, *_, **__):
     return x.shape, x.dtype
 
 
-# Computes p * (g - sum(g * p)), where p is the softmax. It is linear in g and its own adjoint.
+# `softmax_back` computes p * (g - sum(g * p)), where p is the softmax. It is linear in g, and its
+# own adjoint.
 softmax_back = Op(
     "softmax_back", kernels.softmax_back,
     lambda h, p, axis: softmax_back(h, p, axis=axis),
@@ -42,7 +43,7 @@ softmax = Op(
     fresh=True,
 )
 
-# Computes g - exp(p) * sum(g), where p is the result of log_softmax.
+# `log_softmax_back` computes g - exp(p) * sum(g), where p is the result of log_softmax.
 log_softmax_back = Op(
     "log_softmax_back", kernels.log_softmax_back,
     lambda h, p, axis: h - reduce_sum(h * exp(p), axis=(axis,), keepdims=True),
@@ -73,7 +74,7 @@ gelu_slope = elementwise(
     "gelu_slope", gelu_kernels.slope,
     lambda g, x, approximate: g * _gelu_slope_change(x, approximate), fresh=True,
 )  # fmt: skip
-# Computes g times the slope of gelu at x.
+# `gelu_back` computes g times the derivative of gelu at x.
 gelu_back = elementwise(
     "gelu_back", gelu_kernels.gelu_back,
     lambda h, x, approximate: gelu_back(h, x, approximate=approximate),
@@ -128,7 +129,7 @@ def _cross_entropy_composite(logits, labels):
     return negative(reduce_sum(labels * logp, axis=(last,), keepdims=False))
 
 
-# The labels are probabilities in the shape of the logits.
+# `softmax_cross_entropy` expects probabilities of the same shape as the logits as labels.
 softmax_cross_entropy = Op(
     "softmax_cross_entropy", _cross_entropy, backward=_cross_entropy_rule, saves=True,
     composite=_cross_entropy_composite, infer=_losses_infer, fresh=True,
@@ -147,7 +148,7 @@ def _sparse_cross_entropy_composite(logits, labels):
     return negative(getitem(picked, index=(Ellipsis, 0)))
 
 
-# The labels are integer classes from 0. The caller checks them.
+# `sparse_softmax_cross_entropy` expects integer classes, counted from 0, which the caller checks.
 sparse_softmax_cross_entropy = Op(
     "sparse_softmax_cross_entropy", cross_entropy.sparse, saves=True,
     backward=lambda g, labels, saved: (sparse_cross_entropy_back(g, labels, *saved), None),

@@ -120,7 +120,7 @@ def _partition_places(partitions, *, count):
     return tuple(np.flatnonzero(partitions == k) for k in range(count))
 
 
-# Returns, for each k < count, the positions of k in the flattened `partitions`.
+# `partition_places` returns, for each k < count, the positions of k in the flattened `partitions`.
 partition_places = Op(
     "partition_places", _partition_places, no_derivative, outputs=None,
     infer=lambda partitions, *, count: [((None,), np.dtype(np.int64))] * count,
@@ -135,7 +135,8 @@ def _stitch_places(*indices):
     return result
 
 
-# Returns, for each row of the result, the last row of the concatenated data with that index, or -1.
+# `stitch_places` returns, for each index of the result, the last row of the concatenated data with
+# this index, or -1.
 stitch_places = Op(
     "stitch_places", _stitch_places, no_derivative,
     infer=lambda *_: ((None,), np.dtype(np.int64)), sized_by_values=True, raises=True,

@@ -41,7 +41,7 @@ class IndexedSlices:
     """
 
     __slots__ = ("__weakref__", "dense_shape", "indices", "values")
-    __array_priority__ = 1000  # makes NumPy call `IndexedSlices.__radd__` for `array + slices`
+    __array_priority__ = 1000  # for `array + slices`, NumPy then calls `IndexedSlices.__radd__`
 
     def __init__(self, values, indices, dense_shape=None):
         self.values, self.indices = tensor(values), tensor(indices)
@@ -172,8 +172,8 @@ def _row_slices(g, indices, x_shape):
     return sliced(g, indices, x_shape)
 
 
-# `gather` along axis 0, with IndexedSlices as gradient. The tape makes such a gradient dense unless
-# it belongs to a source of `tape.gradient`.
+# `gather_rows` is `gather` along axis 0 with IndexedSlices as gradient. The tape converts such a
+# gradient to a dense one unless it belongs to a source of `tape.gradient`.
 gather_rows = movement(
     "gather_rows", lambda x, indices: kept_text(np.take(x, indices, 0)), _row_slices, no_derivative,
     infer=lambda x, indices: ((*indices.shape, *x.shape[1:]), x.dtype), raises=True,

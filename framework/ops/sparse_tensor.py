@@ -25,7 +25,7 @@ from framework.ops.scatter import places, row_update
 from framework.ops.segment import segment_sum, segment_take
 
 _INT64 = np.dtype(np.int64)
-# elementwise ops of which a SparseTensor gives a SparseTensor, as in TensorFlow
+# elementwise ops that map a SparseTensor to a SparseTensor, as in TensorFlow
 _KEEP_ZEROS = frozenset((
     "abs", "asin", "asinh", "atan", "atanh", "ceil", "conj", "erf", "expm1", "floor", "imag",
     "log1p", "negative", "real", "round", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh",
@@ -51,7 +51,7 @@ class SparseTensor(Composite):
                [0, 0, 2]], dtype=int32)
     """
 
-    # The shape is no tensor, so a plan holds for one shape and does not read it at each call.
+    # `_shape` is not a tensor: a plan is for one shape, and does not read it at each call.
     __slots__ = ("__weakref__", "_keras_mask", "_shape", "indices", "values")
 
     def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: ShapeLike):
@@ -223,7 +223,7 @@ def _in_order(flat, *, what):
     return flat
 
 
-# Returns row-major positions, after it checks that they increase.
+# `in_order` returns row-major positions unchanged, and raises unless they increase.
 in_order = Op(
     "in_order", _in_order, no_derivative,
     infer=lambda flat, *, what: (flat.shape, flat.dtype), raises=True,

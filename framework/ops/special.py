@@ -42,7 +42,7 @@ ndtri = unary(
 
 lgamma = unary("lgamma", gamma.lgamma, lambda g, x: g * digamma(x))
 digamma = unary("digamma", gamma.digamma, lambda g, x: g * polygamma(x, n=1))
-# `polygamma` is the n-th derivative of digamma, for n >= 1.
+# `polygamma` is the n-th derivative of digamma (n >= 1).
 polygamma = elementwise(
     "polygamma", gamma.polygamma, lambda g, x, n: g * polygamma(x, n=n + 1), inputs=("x",)
 )
@@ -72,7 +72,7 @@ def _where_not_zero(function):
     """Make `function(a, b)` 0 wherever a is 0, even if b is NaN, as in TensorFlow."""
 
     def forward(a, b):
-        if type(b) in (int, float, complex):  # NumPy's log(b) would be float64
+        if type(b) in (int, float, complex):  # np.log of a Python number would be float64
             b = np.asarray(b, np.result_type(a, b))
         return choose.zeroed(function(a, b), np.equal(a, 0))
 
@@ -110,7 +110,8 @@ def _lead(a, b):
     return select(equal(a, b), 0.0, a - b)
 
 
-# Computes log(exp(a) + exp(b)). Its slopes are the shares of exp(a) and exp(b) in that sum.
+# `logaddexp` is log(exp(a) + exp(b)). Its derivatives are the fractions of exp(a) and exp(b) in the
+# sum.
 logaddexp = binary(
     "logaddexp", no_warnings(np.logaddexp),
     lambda g, a, b: g * sigmoid(_lead(a, b)), lambda g, a, b: g * sigmoid(_lead(b, a)),

@@ -67,8 +67,8 @@ def _qr(x, *, full=False):
     return tuple(np.linalg.qr(x, "complete" if full else "reduced"))
 
 
-# Returns orthonormal columns and an upper triangle. It has a derivative for square or tall matrices
-# of full rank.
+# `qr` returns a matrix with orthonormal columns, and an upper triangle. It has a derivative for
+# square or tall matrices of full rank.
 qr = Op("qr", _qr, outputs=2, backward=_qr_backward, raises=True)
 
 
@@ -86,7 +86,8 @@ def _eigh_backward(g, y):
     return (conjugated(half - on_diagonal(diagonal(half)) * 0.5),)
 
 
-# Returns ascending eigenvalues and vectors of Hermitian matrices, reading the lower triangle only.
+# `eigh` returns ascending eigenvalues, and eigenvectors, of Hermitian matrices. It reads only the
+# lower triangle.
 eigh = Op(
     "eigh", lapack("eigh", lambda x: tuple(np.linalg.eigh(x)), _DIVERGED), outputs=2,
     backward=_eigh_backward, inputs=("x",), infer=lambda x: _eigen_infer(x, real_values=True),
@@ -145,7 +146,7 @@ def _eig_backward(g, y, x_dtype):
     return (cast(conjugated(solve(back, matmul(inner, back))), dtype=x_dtype),)
 
 
-# Returns eigenvalues, in no particular order, and vectors; both are always complex.
+# `eig` returns eigenvalues, in no particular order, and eigenvectors. Both are always complex.
 eig = Op(
     "eig", lapack("eig", _eig, _DIVERGED), outputs=2, backward=_eig_backward, inputs=("x",),
     infer=_eigen_infer, raises=True,
@@ -206,7 +207,7 @@ def _svd_backward(g, y):
     return (conjugated(found),)
 
 
-# Returns s, u, v with x = u diag(s) vᴴ and descending s.
+# `svd` returns s, u, v with x = u diag(s) vᴴ and descending s.
 svd = Op(
     "svd", lapack("svd", _svd, _DIVERGED), outputs=3, backward=_svd_backward, inputs=("x",),
     raises=True,

@@ -60,6 +60,6 @@ def _lu_infer(x):
     return [((*batch, rows, columns), dtype), ((*batch, rows), index), ((*batch, steps), index)]
 
 
-# `lu` returns the factors of P x = L U in one matrix (the diagonal is that of U), the rows' order
-# P, and for each step the row with which it exchanges its own.
+# `lu` factors P x = L U. It returns L and U in one matrix (the diagonal is U's), the permutation P
+# of the rows, and for each step the index of the row that it exchanges with its own.
 lu = Op("lu", matrices.lu, outputs=3, backward=_lu_backward, infer=_lu_infer, inputs=("x",))

@@ -194,9 +194,11 @@ def projected(x, transforms, *, size, order, mode, fill, affine=False, straight=
         across, down = divide(across, k), divide(down, k)
     height, width = x.shape[1:3]
     coordinates = [fold(down, height, mode), fold(across, width, mode)]
-    if np_dtype(x) == np.float64:  # interpolates in float64 between float32 positions
+    # interpolate in float64, although positions are rounded to float32
+    if np_dtype(x) == np.float64:
         coordinates = [cast(c, dtype=np.dtype(np.float64)) for c in coordinates]
-    inside = "constant" if mode == "constant" else "nearest"  # `fold` moved all others inside
+    # `fold` has moved all other positions inside
+    inside = "constant" if mode == "constant" else "nearest"
     y = sampled(x, coordinates, order=order, mode=inside, fill=fill, rounding="away", lost=lost)
     return like(y, x)
 

@@ -25,12 +25,12 @@ class LoggedEvent(NamedTuple):
     """One op, variable read, assignment, or read of a value by Python."""
 
     kind: str  # "op", "variable", "assign" or "value"
-    what: object  # the op, the variable, or the function that read the value
+    what: object  # the op, the variable, or the function that read a value
     inputs: tuple  # serials of the input tensors
     outputs: tuple
-    shapes: tuple  # shapes of the inputs, then of the outputs
+    shapes: tuple  # shapes of the inputs, followed by those of the outputs
     dtype: object  # dtype of the first output
-    tapes: frozenset  # numbers of the tapes that were open
+    tapes: frozenset  # numbers of the open tapes
     layer: object
     line: str
 
@@ -40,7 +40,8 @@ class EventLog(Recorder):
 
     def __init__(self):
         self.entries = deque(maxlen=LIMIT)
-        self.leaves = {}  # serial of a tensor that no op computed -> (weakref, shape, dtype, line)
+        # serial of a tensor not computed by an op -> (weakref, shape, dtype, line)
+        self.leaves = {}
         self._produced = set()  # serials of the tensors that ops computed
 
     def open(self):

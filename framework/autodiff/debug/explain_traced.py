@@ -76,7 +76,7 @@ def _flows(entry):
 
 def _outside(tape, entry, entries, number):
     """Return when an unrecorded entry ran, relative to the tape's recording, as a text."""
-    output = entry.outputs[0]  # serials increase over time: they tell when the op ran
+    output = entry.outputs[0]  # serials increase over time, so they show when the op ran
     if any(kind is PAUSED and start < output < end for kind, start, end, *_ in tape._notes):
         return "inside stop_recording()"
     at = next(i for i, each in enumerate(entries) if each is entry)

@@ -49,7 +49,7 @@ def _conv_kernel(shapes, results, attrs):
 
 
 def _attention(shapes, results, attrs):
-    queries, keys = shapes[:2]  # each is (batch, length, heads, width)
+    queries, keys = shapes[:2]  # both have the shape (batch, length, heads, width)
     return 2 * (prod(queries) + prod(results[0])) * keys[1]
 
 
@@ -78,11 +78,11 @@ FORMULAS = {
     "lstm_cell": _recurrent((3, 4)),
     "gru": _recurrent((2, 3)),
     "simple_rnn": _recurrent((2, 3)),
-    "softmax": _per_element(4),  # the maximum, the difference, exp, the quotient
+    "softmax": _per_element(4),  # maximum, subtraction, exp, division
     "log_softmax": _per_element(4),
     "softmax_cross_entropy": _per_element(5),
     "sparse_softmax_cross_entropy": _per_element(4),
-    "batch_norm": _per_element(7),  # two for the mean and variance each, three to normalise
+    "batch_norm": _per_element(7),  # two each for the mean and the variance, three to normalise
     "layer_norm": _per_element(7),
     "rms_norm": _per_element(4),
     "solve": lambda shapes, results, attrs: (

@@ -99,7 +99,7 @@ def check_gradients(
     try:
         with in_double(function.variables):
             return _Check(function, args, n, tolerance, seed, np.float64).run()
-    except DTypeError:  # fn has constants of a fixed dtype such as float32
+    except DTypeError:  # fn uses constants of a fixed dtype such as float32
         return _Check(function, args, n, tolerance, seed, None).run()
 
 

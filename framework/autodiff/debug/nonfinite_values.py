@@ -66,12 +66,13 @@ class Checker(Recorder):
         names: {serial: name} of the inputs.
     """
 
-    replays = True  # backward passes and updates of variables run as ops, which are then checked
+    # so that backward passes and updates of variables run as ops, which this recorder checks
+    replays = True
 
     def __init__(self, immediate=False, rows=None, names=None):
         self._immediate, self._rows, self._names = immediate, rows, names or {}
         self._event_log = EventLog()
-        self._taints = {}  # serial of a tensor that is not finite -> the Origin of these values
+        self._taints = {}  # serial of a tensor with non-finite values -> their Origin
 
     def __enter__(self):
         self._event_log.open()
@@ -120,7 +121,8 @@ class Checker(Recorder):
             outside = next(a for a in bad if _has_nan(a))
             origin = self._from_outside(outside, op)
         elif bad and not _has_nan(output):
-            return  # an infinite input, such as a mask, gave inf: this is intended
+            # an infinite input, such as that of a mask, makes the output infinite: this is intended
+            return
         else:
             origin = self._arisen(op, args, output)
         self._taint(output, origin)

@@ -38,7 +38,7 @@ def _assignment(code, names):
         text = textwrap.dedent("".join(lines))
         tree = ast.parse(text)
     except (OSError, TypeError, SyntaxError, tokenize.TokenError):
-        return None  # code without a file, or a line that is not a statement by itself
+        return None  # there is no source file, or the line alone is not a statement
     found = None
     for node in ast.walk(tree):
         name = _bound_from_itself(node)

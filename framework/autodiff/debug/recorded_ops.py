@@ -28,11 +28,11 @@ class RecordedOp:
     def __init__(self, op, index):
         self.op, self.index = op, index
         self.inputs, self.outputs, self.edges = [], (), []
-        self.positions = []  # the tracked inputs' positions among all inputs
-        self.known = {}  # serial of an input -> its shape, for edges that store it
+        self.positions = []  # positions of the tracked inputs among all inputs
+        self.known = {}  # serial of an input -> its shape, if the edge stores it
         self.layer, self.line, self.dtype = None, "", None
         self.in_shapes, self.out_shapes = (), ()
-        self.kept = {}  # id of an array that the record keeps alive -> the array
+        self.kept = {}  # id of an array that the record keeps alive -> array
 
     @property
     def name(self):
@@ -140,7 +140,7 @@ def _fill_from_event_log(tape, found):
 
 def _find_shapes(tape, found):
     """Infer shapes and dtypes from those that the record keeps."""
-    known = {}  # serial of a tensor -> (shape, dtype or None)
+    known = {}  # serial of a tensor -> (shape, dtype), where dtype may be None
     for variable in tape.watched_variables():
         for serial in tape._reads.get(variable.serial, ()):
             known[serial] = variable.array.shape, variable.array.dtype
@@ -214,7 +214,8 @@ def _input_shapes(step, known):
         if serial in known:
             shapes[position] = known[serial][0]
         for i, name in enumerate(step.op.inputs):
-            if name in reads and shapes[i] is None:  # a rule keeps the value of this constant
+            # the input is a constant that a derivative rule keeps
+            if name in reads and shapes[i] is None:
                 shapes[i] = np.shape(getattr(reads[name], "array", reads[name]))
     return list(shapes.values())
 

@@ -57,7 +57,8 @@ class RepeatableFunction(Recorder):
     def random_draw(self, draw, tensor):
         state = getattr(draw.source, "state", None)
         if state is not None and state.serial not in self._touched:
-            seed, number = state.array.tolist()  # the draw has already incremented `number`
+            # restore the count before this draw, which has already incremented it
+            seed, number = state.array.tolist()
             self._touched[state.serial] = state, np.array([seed, number - 1], state.array.dtype)
 
 
