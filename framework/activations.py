@@ -77,7 +77,7 @@ def elu(x: TensorLike, alpha: TensorLike = 1.0) -> Tensor:
     """`x` where positive, else `alpha * (exp(x) - 1)` (Clevert et al. 2015, arXiv:1511.07289)."""
     x = _floating(x)
     below = e.expm1(e.minimum(x, 0)) * alpha
-    return e.select(x <= 0, below, x)  # NaN stays NaN, with slope 1 as in TensorFlow
+    return e.select(x <= 0, below, x)  # NaN stays NaN, with derivative 1 as in TensorFlow
 
 
 @activations.add()
@@ -85,7 +85,8 @@ def selu(x: TensorLike) -> Tensor:
     """The self-normalising elu (Klambauer et al. 2017, arXiv:1706.02515)."""
     x = _floating(x)
     below = e.expm1(e.minimum(x, 0)) * 1.6732632423543772
-    return e.select(x < 0, below, x) * 1.0507009873554805  # slope at 0 as above 0, as in Keras
+    # at 0 the derivative from above, as in Keras
+    return e.select(x < 0, below, x) * 1.0507009873554805
 
 
 @activations.add()
@@ -264,7 +265,8 @@ def _along(op, x, axis, what):
     axes = tuple(one_axis(a, x.ndim, what) for a in axis)
     if len(axes) == 1:
         return op(x, axis=axes[0])
-    rest = tuple(i for i in range(x.ndim) if i not in axes)  # the axes that stay as they are
+    # one row for each position along these axes
+    rest = tuple(i for i in range(x.ndim) if i not in axes)
     moved = movement.transpose(x, perm=rest + axes)
     size = math.prod(x.shape[i] for i in axes)
     rows_of = movement.reshape(moved, shape=(*(x.shape[i] for i in rest), size))

@@ -47,7 +47,8 @@ class Zeros(Initializer):
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         dtype = dtypes.as_dtype(dtype or dtypes.floatx())
-        return Tensor(np.zeros(tuple(shape), dtype.np))  # memory is touched at its first use
+        # np.zeros allocates pages only when they are written
+        return Tensor(np.zeros(tuple(shape), dtype.np))
 
 
 @initializers.add("one")
@@ -383,7 +384,7 @@ def deserialize(config, custom_objects=None):
 
 InitializerField = Annotated[Configured, Resolved("an initializer", get)]
 
-# TensorFlow's names, as `tf.initializers.zeros`
+# TensorFlow's names, such as `tf.initializers.zeros`
 constant, identity, ones, orthogonal, stft, zeros = (
     Constant, Identity, Ones, Orthogonal, STFT, Zeros,
 )  # fmt: skip

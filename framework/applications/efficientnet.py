@@ -21,8 +21,8 @@ from framework.models.model import Model
 
 _PAPER = "Tan & Le 2019, arXiv:1905.11946"
 _PAPER_2 = "Tan & Le 2021, arXiv:2104.00298"
-_DROP = 0.2  # the probability that the last block is left out of a training step
-_MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's colours
+_DROP = 0.2  # the drop rate of the last block (stochastic depth)
+_MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's RGB channels
 
 
 class _Stage(NamedTuple):
@@ -47,7 +47,7 @@ class _Version(NamedTuple):
 
     momentum: float
     depthwise_name: str
-    pads: bool  # pad as TensorFlow does and convolve "valid", where strides are 2
+    pads: bool  # for strides of 2: pad as TensorFlow does, then convolve with "valid" padding
     round: Any
     scales_drop: bool  # the drop rate grows with the scaled number of blocks
 
@@ -243,7 +243,8 @@ _STAGES_L = (
 
 
 def _efficientnet_v2(name, model_name, stages, size, width=1.0, depth=1.0):
-    has_statistics = stages is _STAGES_B  # the small networks were trained on normalized colours
+    # only the B models were trained on normalized RGB channels
+    has_statistics = stages is _STAGES_B
 
     @network(name, f"{name}: fused and inverted residual blocks", _PAPER_2)
     def build_efficientnet(

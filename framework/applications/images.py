@@ -13,7 +13,8 @@ from framework.core.program_settings import image_data_format
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 
-_COLOURS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's means and deviations
+# means and deviations of ImageNet's RGB channels
+_COLOURS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 _BGR_MEANS = (103.939, 116.779, 123.68)
 _CLASS_NAMES = (
     "https://storage.googleapis.com/download.tensorflow.org/data/imagenet_class_index.json",

@@ -116,7 +116,8 @@ def InceptionResNetV2(  # noqa: N802 (Keras's name)
     return build(options, _inception_resnet, size=299, least=75)
 
 
-_BLOCKS = (  # name, count, scale of the residual, branches, then the branches of the reduction
+# (name, repetitions, residual scale, branches, name and branches of the reduction block)
+_BLOCKS = (
     ("block35", 10, 0.17, (((32, 1),), ((32, 1), (32, 3)), ((32, 1), (48, 3), (64, 3))),
      "mixed_6a", (((384, 3, "valid", 2),), ((256, 1), (256, 3), (384, 3, "valid", 2)))),
     ("block17", 20, 0.1, (((192, 1),), ((128, 1), (160, _WIDE), (192, _HIGH))),

@@ -29,7 +29,7 @@ def _relu6(x, name=None):
 # ---- the first version ---------------------------------------------------------------------------
 
 _FILTERS = 64, 128, 128, 256, 256, 512, 512, 512, 512, 512, 512, 1024, 1024
-_HALVING = 2, 4, 6, 12  # numbers of the blocks that halve the images
+_HALVING = 2, 4, 6, 12  # indices of the blocks with stride 2, which halve height and width
 
 
 @network("MobileNet", "MobileNet: depthwise separable convolutions", _PAPER)
@@ -79,7 +79,8 @@ def _size(input_shape, input_tensor):
 
 # ---- the second version --------------------------------------------------------------------------
 
-_STAGES_2 = (  # (channels, blocks, strides of the first block) after the first block
+# stages after the first block: (channels, blocks, strides of the stage's first block)
+_STAGES_2 = (
     (24, 2, 2), (32, 3, 2), (64, 4, 2), (96, 3, 1), (160, 3, 2), (320, 1, 1),
 )  # fmt: skip
 

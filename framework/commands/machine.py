@@ -27,7 +27,7 @@ def warmup():
         print(f"Numba cannot be used ({reason}): pip install 'framework[fast]'")
         return 1
     before = tier.tier()
-    tier.set_tier("numba")  # "auto" would compile them in a second process
+    tier.set_tier("numba")  # "auto" would compile the kernels in a second process
     begin = time.perf_counter()
     for name in tier.libraries():
         start = time.perf_counter()
@@ -58,7 +58,7 @@ def doctor():
     for subject, check in CHECKS.items():
         try:
             sign, text = check()
-        except Exception as error:  # a check that fails is what this command looks for
+        except Exception as error:  # the command reports a failed check and goes on
             sign, text = "!!", f"{type(error).__name__}: {error}"
         broken |= sign == "!!"
         print(f"  {sign}  {subject:10} {text}")
@@ -77,7 +77,7 @@ def _versions():
 def _numba():
     if reason := tier.numba_missing():
         return "--", f"not used ({reason}); it is faster: pip install 'framework[fast]'"
-    from framework.kernels.matmul import dot  # large products are Numba's
+    from framework.kernels.matmul import dot  # Numba computes large products
 
     a = np.arange(256 * 256, dtype=np.float32).reshape(256, 256) % 7
     close = np.allclose(dot(a, a), a @ a)

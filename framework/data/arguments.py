@@ -7,7 +7,7 @@ from framework.core.errors import DTypeError, InvalidArgumentError
 
 def made(stage):
     """Return the Dataset of a stage."""
-    from framework.data.dataset import Dataset  # a method's module cannot import its class earlier
+    from framework.data.dataset import Dataset  # not at module level: `dataset` imports this module
 
     return Dataset(stage)
 

@@ -11,7 +11,7 @@ from framework.core.errors import DamagedFileError, InvalidArgumentError
 from framework.data.directories import _datasets, _index, _one_of
 
 SOUNDS = (".wav",)
-_INTEGERS, _FLOATS, _EXTENSIBLE = 1, 3, 0xFFFE  # formats of the samples
+_INTEGERS, _FLOATS, _EXTENSIBLE = 1, 3, 0xFFFE  # format codes of the samples in a WAV header
 
 
 def audio_dataset_from_directory(
@@ -151,7 +151,7 @@ def _form(body, path):
 def _numbers(data, kind, width):
     if kind == _FLOATS:
         return np.frombuffer(data, f"<f{width}").astype(np.float32)
-    if width == 1:  # the only integers without a sign
+    if width == 1:  # 8-bit samples are unsigned, wider ones are signed
         return ((np.frombuffer(data, np.uint8).astype(np.float32) - 128) / 128).astype(np.float32)
     if width == 3:
         wide = np.zeros((len(data) // 3, 4), np.uint8)

@@ -95,7 +95,7 @@ class _Source:
     once = False  # True for an iterator, which cannot restart
     endless = False  # whether an epoch is infinite
     read = None  # function that converts an element of the data to a batch; None for arrays
-    seed = None  # of the order
+    seed = None  # the seed of the shuffled order
 
     def state(self):
         """Return what the next `epoch` depends on besides its number, as JSON can hold."""
@@ -223,7 +223,7 @@ class IterableBatches(_Source):
         if isinstance(self.source, Dataset):
             n = self.source.cardinality().item()
             return n if n >= 0 else None
-        try:  # PyTorch's DataLoader and tf.data raise a TypeError for an unknown length
+        try:  # `len` of a PyTorch DataLoader or tf.data dataset raises a TypeError if it is unknown
             return len(self.source) if hasattr(self.source, "__len__") else None
         except TypeError:
             return None
@@ -244,7 +244,8 @@ class IterableBatches(_Source):
 
     def resumed(self, number, taken):
         going = self.epoch(number)
-        for _ in islice(going, taken):  # not one more: reading a batch may draw random numbers
+        # exactly `taken` batches: reading another one may draw random numbers
+        for _ in islice(going, taken):
             pass
         return going
 
@@ -284,11 +285,11 @@ def as_batch(value):
 
 def _array(value, name):
     """Return the array of `value`, None for None; floats are cast to floatx, as in Keras."""
-    if value is None:  # an output without a target, an optional input
+    if value is None:  # an output without a target or an optional input
         return None
     array = array_in(value, name)
     if type(value).__name__ == "Series" and array.ndim == 1 and name[:6] != "sample":
-        array = array[:, None]  # as in Keras, a column of a table is a matrix of one column
+        array = array[:, None]  # as in Keras, a column of a table becomes a matrix with one column
     if isinstance(array, SparseRows):
         return array.cast(dtypes.floatx().np) if array.dtype.kind == "f" else array
     if dtypes.of_array(array).is_floating:

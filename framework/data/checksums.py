@@ -4,8 +4,8 @@ import functools
 
 import numpy as np
 
-_POLYNOMIAL = 0x82F63B78  # Castagnoli, reflected
-_BLOCK = 1024  # bytes that one look-up and one XOR reduce
+_POLYNOMIAL = 0x82F63B78  # CRC-32C (Castagnoli), bits in reflected order
+_BLOCK = 1024  # bytes that one table look-up and one XOR reduce
 
 
 @functools.cache
@@ -39,7 +39,7 @@ def crc32c(data):
     '0xe3069283'
     """
     crc = 0xFFFFFFFF
-    if len(data) < 64:  # where the loop is faster than NumPy's calls
+    if len(data) < 64:  # for few bytes a Python loop is faster than NumPy calls
         table = _bytes_table()
         for byte in data:
             crc = (crc >> 8) ^ table[(crc ^ byte) & 255]

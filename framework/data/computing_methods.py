@@ -11,7 +11,7 @@ from framework.data.arguments import at_least, made, stage_of, workers
 from framework.data.purity import is_pure
 from framework.data.structure import array_in, as_element
 
-_CYCLE = 8  # datasets open in `interleave` by default; the order does not depend on the machine
+_CYCLE = 8  # default cycle_length of `interleave`: a constant, so that all machines give one order
 
 
 class ComputingMethods:

@@ -8,8 +8,8 @@ Every other field (exponents, "nan", more digits, spaces, errors) goes to `slow`
 import numpy as np
 
 _NEWLINE, _POINT, _MINUS, _PLUS, _ZERO = b"\n.-+0"
-_MOST_DIGITS = 15  # whole numbers below 10**15 are exact in float64
-_LONGEST = _MOST_DIGITS + 2  # with sign and point
+_MOST_DIGITS = 15  # float64 represents every integer below 10**15 exactly
+_LONGEST = _MOST_DIGITS + 2  # the digits, a sign and a decimal point
 _POWERS = 10.0 ** np.arange(_MOST_DIGITS + 1)
 
 
@@ -34,7 +34,7 @@ class CsvLines:
             starts = np.concatenate([[0], ends[:-1] + 1])
             self._starts = starts.reshape(-1, columns).T.copy()
             self._ends = ends.reshape(-1, columns).T.copy()
-            # an empty line of a file with one column is no row
+            # a file with one column may have empty lines: they are not rows
             self.regular &= columns > 1 or bool((self._starts < self._ends).all())
 
     def texts(self, column):
@@ -78,7 +78,8 @@ class CsvLines:
             char = self.bytes.take(at, mode="clip")
             digit = char - np.uint8(_ZERO)
             is_digit = digit < 10
-            if back > shortest:  # some fields are shorter; what is before them counts as a zero
+            # some fields are shorter: positions before their start count as zeros
+            if back > shortest:
                 inside = at >= starts
                 is_digit &= inside
                 digit *= inside

@@ -93,7 +93,7 @@ def _raised(item):
     try:
         raise item
     finally:
-        del item  # else the error's traceback would refer to the error
+        del item  # without this, the error and its traceback would refer to each other
 
 
 def _column(value):
@@ -154,7 +154,7 @@ class _Rows:
                 lines = csv_blocks.CsvLines(data, ord(delimiter), count)
                 try:
                     found = self._columns(lines, path, number) if lines.regular else None
-                except InvalidArgumentError:  # it is raised at its row
+                except InvalidArgumentError:  # reading row by row raises it again, at its row
                     found = None
                 if found is None:
                     yield from self._one_by_one(path, _text(data), number)
@@ -251,7 +251,8 @@ class _Rows:
             ) from None
 
 
-_BLOCK, _GROUP = 1 << 18, 256  # bytes that are read together; rows, if one by one
+# bytes read as one block; rows read as one group by the row-by-row reader
+_BLOCK, _GROUP = 1 << 18, 256
 
 
 def _decoded(data):

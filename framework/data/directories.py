@@ -218,7 +218,8 @@ def _datasets(
             f"{validation_split!r} and {subset!r}."
         )
     order = np.arange(len(paths))
-    if shuffle and seed is not None:  # Keras's order, so that its split of the files is the same
+    # shuffle as Keras does, so that the split of the files is the same
+    if shuffle and seed is not None:
         np.random.RandomState(seed).shuffle(order)
     parts = {None: (order, shuffle)}
     if subset is not None:
@@ -233,7 +234,7 @@ def _datasets(
             )
         held_out = int(validation_split * len(paths))
         training, validation = order[: len(order) - held_out], order[len(order) - held_out :]
-        # in Keras, too, only subset="both" leaves the validation part in its order
+        # as in Keras, the validation files stay unshuffled only if subset="both"
         parts = {
             "training": (training, shuffle),
             "validation": (validation, shuffle and subset != "both"),

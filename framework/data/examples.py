@@ -17,7 +17,7 @@ from framework.core.errors import DamagedFileError, DTypeError
 
 # ---- the encoding --------------------------------------------------------------------------------
 
-_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5  # wire types
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5  # wire types of protocol buffers
 
 
 def encoded_varint(value):

@@ -15,8 +15,9 @@ import numpy as np
 from framework.core import dtypes
 from framework.core.errors import DTypeError, InvalidArgumentError, LoadError, ShapeError
 
-_CHUNK_MEMORY = 64 << 20  # bytes of decoded chunks that are kept
-_HEADER = 30  # bytes of a file's header in a zip archive, before its name
+_CHUNK_MEMORY = 64 << 20  # how many bytes of decoded chunks stay in memory
+# size in bytes of the fixed part of a zip local file header (the file name follows it)
+_HEADER = 30
 
 
 class FileArray:
@@ -48,7 +49,7 @@ class FileArray:
         return self.shape[0]
 
     def __getitem__(self, key):
-        if isinstance(key, tuple):  # (number, ...)
+        if isinstance(key, tuple):  # an index such as (i, ...)
             return self.rows(key[0], key[0] + 1)[0]
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
@@ -107,7 +108,7 @@ class RawArray(FileArray):
     def _read(self, view, offset):
         if hasattr(os, "preadv"):
             return os.preadv(self._file.fileno(), [view], offset)
-        with self._lock:  # Windows has no reads at a position
+        with self._lock:  # Windows cannot read at a given position: seek and read under a lock
             self._file.seek(offset)
             return self._file.readinto(view)
 
@@ -128,7 +129,7 @@ class ChunkedArray(FileArray):
         if found is None:
             first = number * self._size
             found = self._dataset[first : first + self._size]
-        self._kept[number] = found  # the last one used is the last one in the dict
+        self._kept[number] = found  # most recently used last
         while len(self._kept) > self._most:
             del self._kept[next(iter(self._kept))]
         return found
@@ -139,7 +140,7 @@ class ChunkedArray(FileArray):
     def picked(self, numbers):
         found = np.empty((len(numbers), *self.shape[1:]), self.dtype)
         chunks = numbers // self._size
-        with self._lock:  # HDF5 reads on one thread at a time
+        with self._lock:  # HDF5 allows one reading thread at a time
             for chunk in np.unique(chunks).tolist():
                 here = np.flatnonzero(chunks == chunk)
                 found[here] = self._chunk(chunk)[numbers[here] - chunk * self._size]
@@ -157,7 +158,8 @@ def hdf5_array(dataset, name):
     if not raw or not dataset.shape or not len(dataset) or dataset.file.mode != "r":
         return ChunkedArray(dataset, name)
     found = RawArray(dataset.file.filename, offset, dataset.shape, dataset.dtype)
-    ends = [0, len(dataset) - 1]  # a file with a user block counts offsets in another way
+    # compare the first and the last row: a user block in the file shifts the offsets
+    ends = [0, len(dataset) - 1]
     same = all(found[(i, ...)].tobytes() == np.asarray(dataset[i]).tobytes() for i in ends)
     return found if same else ChunkedArray(dataset, name)
 

@@ -177,7 +177,7 @@ def _padded(arrays, shape, value):
             row[: array.shape[0]] = array
         return out
     for i, array in enumerate(arrays):
-        # a 0-d array of strings would be stored itself
+        # NumPy would store a 0-d array of strings as an object: store its string
         out[(i, *map(slice, array.shape))] = array if array.ndim else array[()]
     return out
 
@@ -273,7 +273,7 @@ class Window(Stage):
         spec = self.parent.spec() if held else None
         while held and (len(held) == self.reach or not self.drop_remainder):
             yield self._datasets(held[:: self.stride], spec)
-            # skip the elements between two windows
+            # if shift > size, skip the elements between two windows
             deque(islice(source, max(0, self.shift - len(held))), maxlen=0)
             held = held[self.shift :]
             held += islice(source, self.reach - len(held))
@@ -296,13 +296,13 @@ class GroupByWindow(Stage):
     def __init__(self, parent, key, reduce, size, dataset, pure):
         super().__init__(parent)
         self.key, self.reduce, self.size, self.dataset = key, reduce, size, dataset
-        self.pure = pure  # whether `key` has no effects
+        self.pure = pure  # whether calls of `key` have no side effects
 
     def length(self):
         return UNKNOWN
 
     def spec(self):
-        # of empty groups, because reduce_func's batches may have other sizes for other keys
+        # Compute the spec from empty groups: the sizes of batches may differ between keys.
         found, spec = None, self.parent.spec()
         for key in range(2):
             try:

@@ -59,7 +59,8 @@ def array_to_img(
         pixels = pixels / (largest or 1) * 255
     _check_range(pixels, 255 if channels > 1 else 2**31 - 1)
     if channels == 1:
-        deep = pixels.size and pixels.max() > 255  # Pillow's mode for it has 32 bits
+        # grayscale over 255 needs Pillow's 32-bit mode "I"
+        deep = pixels.size and pixels.max() > 255
         pixels = pixels[:, :, 0].astype(np.int32 if deep else np.uint8)
     return image.fromarray(pixels if channels == 1 else pixels.astype(np.uint8))
 

@@ -20,7 +20,7 @@ from framework.data.examples import (
     Int64List,
 )
 
-_LISTS = {  # the name in JSON, or the field's own name -> Feature's argument, list, conversion
+_LISTS = {  # name in JSON, camelCase or snake_case -> (argument of Feature, class, conversion)
     "bytesList": ("bytes_list", BytesList, lambda v: base64.b64decode(v, validate=True)),
     "floatList": ("float_list", FloatList, float),
     "int64List": ("int64_list", Int64List, int),

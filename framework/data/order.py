@@ -125,7 +125,7 @@ class Cache(IndexStage):
     """The elements, kept in memory after the first complete iteration."""
 
     kept = None
-    mapped = False  # what it keeps has passed through the functions
+    mapped = False  # whether the kept elements are results of the mapped functions
 
     def rows(self):
         if self.kept is None:

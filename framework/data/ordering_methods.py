@@ -79,10 +79,11 @@ class OrderingMethods:
 
     def enumerate(self, start: TensorLike = 0, name: str | None = None):
         """Return a dataset of pairs (int64 counter, element)."""
-        from framework.data.dataset import Dataset  # a method cannot import its class earlier
+        # not at module level: `dataset` imports this module
+        from framework.data.dataset import Dataset
 
         start, stage = operator.index(start), self._framework
-        if stage.indexed:  # a range is indexed, too, so zipping with one keeps the fast path
+        if stage.indexed:  # a range is indexed, so the zipped dataset is indexed too
             return Dataset.zip(Dataset.range(start, start + stage.length()), self)
         return Dataset.zip(Dataset.counter(start), self)
 

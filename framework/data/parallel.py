@@ -50,7 +50,8 @@ class Parallel:
                 element = next(self._source)
             except StopIteration:
                 self._ended = True
-            except Exception as error:  # raised at its position, after the results before it
+            # raised at this element's position, after the earlier results
+            except Exception as error:
                 failed = futures.Future()
                 failed.set_exception(error)
                 self._waiting.append(failed)

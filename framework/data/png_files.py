@@ -13,7 +13,7 @@ from framework.core.errors import InvalidArgumentError, UnsafeFileError
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _COLORS = {1: 0, 2: 4, 3: 2, 4: 6}  # channels -> the colour type of the header
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-_LARGEST = 1 << 31  # bytes of an image: a few bytes of a file can claim any size
+_LARGEST = 1 << 31  # the most bytes of a decoded image: a tiny damaged file can declare any size
 
 
 def written(pixels, compression=-1):

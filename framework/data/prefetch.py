@@ -56,7 +56,7 @@ class Ahead:
         """End the thread."""
         self._ended = True
         self._stop.set()
-        while not self._ready.empty():  # unblocks a producer that waits in `put`, which then ends
+        while not self._ready.empty():  # unblocks a producer that waits in `put`, so that it ends
             self._ready.get_nowait()
 
     __del__ = close

@@ -19,10 +19,10 @@ from framework.core import nest
 from framework.core.errors import FrameworkError, WorkerError
 from framework.core.tensor import Tensor
 
-_TASKS = 2  # that a worker may have: one that it computes, one that waits
-_SMALL = 1 << 14  # bytes below which arrays are sent through the pipe
+_TASKS = 2  # tasks that a worker holds: one that it computes, one that waits
+_SMALL = 1 << 14  # arrays with fewer bytes are sent through the pipe, not through shared memory
 _ALIGNED = 64
-_WATCH = 1.0  # seconds between two looks at whether the parent lives
+_WATCH = 1.0  # seconds between two checks whether the parent process lives
 
 
 class Workers:
@@ -100,7 +100,7 @@ def _caught(worker):
         return worker.result()
     except WorkerError:
         raise
-    except Exception as error:  # after the results of the others, which would else stay in pipes
+    except Exception as error:  # raised later: the results of the other workers must be read first
         return _Failure(error)
 
 
@@ -144,7 +144,7 @@ class _Worker:
                 raise value
             if kind == "memory":
                 self._enlarge(value)
-            else:  # the worker has the memory, which needs no name any more
+            else:  # the worker has attached the memory, so its name can be removed
                 self._memory.unlink()
                 self._attached = True
 
@@ -204,9 +204,9 @@ class _Worker:
 
 def _work(pipe, outer, function):
     """Answer arguments with results, until the parent ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    outer.close()  # the parent's end, so that reading from the other ends with the parent
+    outer.close()  # with this copy closed, reading fails as soon as the parent ends
     memory = _Memory(pipe)
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -229,7 +229,7 @@ def _sendable(error):
         pickle.loads(pickle.dumps(error))  # noqa: S301 (its own bytes)
     except Exception:
         error = RuntimeError(f"{type(error).__name__}: {error}")
-    if hasattr(error, "add_note"):  # Python 3.11
+    if hasattr(error, "add_note"):  # new in Python 3.11
         error.add_note(f"In a worker process:\n{text}")
     elif isinstance(error, FrameworkError):
         error.args = (f"{error} In a worker process:\n{text}", *error.args[1:])
@@ -242,7 +242,7 @@ class _Memory:
     def __init__(self, pipe):
         self._pipe, self._parent = pipe, parent_process()
         self._memory, self._half, self._turn = None, 0, 0
-        self.tasks = []  # that came before the memory that was asked for
+        self.tasks = []  # tasks that arrived before the requested memory
 
     def next_task(self):
         """Return the argument of the next task."""

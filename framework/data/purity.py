@@ -30,7 +30,7 @@ _BUILTINS = frozenset((
 _CHANGING = ("IMPORT_", "YIELD_", "RAISE_", "SETUP_WITH", "BEFORE_WITH", "LOAD_BUILD_CLASS")
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
 _DATA = (np.ndarray, np.dtype, np.ufunc, DType, Tensor, CoreVariable)
-_MOST = 64  # functions that call each other; beyond, the answer is no
+_MOST = 64  # how many functions are followed through calls; with more, the answer is False
 
 
 def is_pure(function):
@@ -57,7 +57,7 @@ class _Search:
             return _of_library(value.__name__)
         if _of_library(getattr(value, "__module__", None)):
             return _is_library_object(value)
-        wrapped = getattr(value, "python_function", value)  # of tf.function
+        wrapped = getattr(value, "python_function", value)  # the function inside a tf.function
         return isinstance(wrapped, types.FunctionType) and self.function(wrapped)
 
     def function(self, function):
@@ -83,7 +83,7 @@ class _Search:
     def _read(self, kind, name, steps, roots):
         if kind == CLOSURE:
             cell = roots[CLOSURE].get(name)
-            if cell is None:  # a variable of the enclosing function, which is looked at as well
+            if cell is None:  # a variable of the enclosing function: check its value too
                 return True
             found = [cell.cell_contents]
         elif name in roots[GLOBAL]:
@@ -114,7 +114,7 @@ def _of_library(module):
 def _is_library_object(value):
     """Return whether an object of NumPy or of the package has no effect when it is called."""
     if isinstance(value, Configurable):
-        return _of_library(type(value).__module__)  # a layer, not that of a user
+        return _of_library(type(value).__module__)  # a layer of the package, not a user's
     if isinstance(value, type):
         return issubclass(value, (np.generic, np.dtype, DType))
     return callable(value) and getattr(value, "__name__", "") not in _IMPURE

@@ -103,7 +103,7 @@ class ParquetDataset(Dataset):
 class ParquetRows(Stage):
     """The rows of Parquet files, as Rows of one record batch each."""
 
-    calls_python = True  # so that `prefetch` reads ahead
+    calls_python = True  # makes `prefetch` read ahead in a thread
     streams = True
 
     def __init__(self, paths, columns, batch_rows):

@@ -19,7 +19,8 @@ from framework.data.structure import as_element, map_named
 _EXACT_REDUCTIONS = frozenset((
     "reduce_max", "reduce_min", "reduce_any", "reduce_all", "argmax", "argmin",
 ))  # fmt: skip
-_SUMS = frozenset(("sum_to", "scatter_add", "overlap_add", "segment_sum"))  # kind "movement"
+# ops of kind "movement" that add elements
+_SUMS = frozenset(("sum_to", "scatter_add", "overlap_add", "segment_sum"))
 _EXACT_OTHERS = frozenset(("cast", "bitcast"))
 
 
@@ -43,7 +44,8 @@ class RowFunction:
         try:
             together = nest.flatten(self.together(element))
             rows = [nest.flatten(self.call(row, 0)) for row in _rows(element)]
-        except Exception:  # it is raised again, at its element, when elements are computed
+        # raised again when the elements are computed, at the element that caused it
+        except Exception:
             return False
         if not all(type(leaf) is Tensor for leaf in together):
             return False
@@ -62,7 +64,8 @@ class RowFunction:
 
     def _by_rows(self, *parts):
         leaves, guard = nest.flatten(parts), _ExactOps()
-        recorders.push(guard)  # before the level, so that it receives the calls on all rows
+        # before the Batched level starts, so that the guard receives the ops on all rows
+        recorders.push(guard)
         try:
             level, count = Level(), leaves[0].array.shape[0]
             result = self._function(*map_named(lambda x, _: Batched(x, level), parts, ""))

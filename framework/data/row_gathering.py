@@ -117,8 +117,8 @@ def _numbers(order):
 # ---- batches -------------------------------------------------------------------------------------
 
 
-_BLOCK_ROWS = 256  # that pass through functions together when all are computed
-_BLOCK = 1 << 16  # the most bytes of several batches that one `np.take` takes together
+_BLOCK_ROWS = 256  # rows that a function computes at once if all results are computed
+_BLOCK = 1 << 16  # `np.take` gathers several batches at once up to this number of bytes
 
 
 def batched(passes, size, drop_remainder=False, streams=False):
@@ -150,7 +150,7 @@ def batches(passes, size, drop_remainder=False):
             rows = rest + rows  # noqa: PLW2901 (rows left over by the last iteration come first)
         whole = len(rows) // size * size
         parts = [g.parts(o[:whole], size) for g, o in zip(gathers, rows.orders)]
-        for _ in range(whole // size):  # `zip` would keep a reference to the last batch
+        for _ in range(whole // size):  # no `zip`: it would keep a reference to the last batch
             yield pack([boxed(next(p)) for p in parts])
         rest = rows.select(slice(whole, None)) if whole < len(rows) else None
     if rest is not None and not drop_remainder:
@@ -171,7 +171,7 @@ class MappedBatches:
     def __init__(self, passes, size, drop_remainder):
         self._passes, self._size, self._drop = iter(passes), size, drop_remainder
         self._rows = self._gathers = self._pack = None
-        self._at = 0  # the first row of the next batch in `_rows`
+        self._at = 0  # index in `_rows` of the next batch's first row
 
     def __iter__(self):
         return self
@@ -186,7 +186,7 @@ class MappedBatches:
         try:
             for function in rows.maps:
                 element = function.together(element)
-        except Exception:  # it is raised at its element
+        except Exception:  # computing row by row raises it at the element that caused it
             return self._by_row(count)
         self._at += count
         return element
@@ -211,7 +211,8 @@ class MappedBatches:
         at = self._at
         elements, found = iter(self._rows.select(slice(at, at + count))), []
         for number in range(count):
-            self._at = at + number + 1  # the next batch begins here if this element fails
+            # after an error in this element, the next batch begins behind it
+            self._at = at + number + 1
             found.append(next(elements))
         return nest.map_structure(lambda *parts: boxed(np.stack([p.array for p in parts])), *found)
 
@@ -241,7 +242,7 @@ class _Gather:
         self.array = array
         self.last = self.before_last = None
         # `np.take` would first copy the whole array if it is not contiguous.
-        flags = getattr(array, "flags", None)  # None: an array in a file
+        flags = getattr(array, "flags", None)  # an array in a file has no flags
         self.take = flags is not None and flags.c_contiguous and flags.aligned
 
     def parts(self, numbers, size):
@@ -263,7 +264,8 @@ class _Gather:
             return self.array[numbers]
         buffer, self.before_last = self.before_last, self.last
         if buffer is not None and len(buffer) == len(numbers) and exclusive(buffer):
-            self.array.take(numbers, 0, buffer, "clip")  # "raise" would use a second buffer
+            # mode "raise" would allocate a buffer; the indices are in range
+            self.array.take(numbers, 0, buffer, "clip")
         else:
             buffer = self.array.take(numbers, 0)
         self.last = buffer

@@ -22,7 +22,7 @@ def make_sampling_table(size: int, sampling_factor: float = 1e-05) -> np.ndarray
     [0.0032, 0.0032, 0.0055]
     """
     rank = np.arange(size)
-    rank[0] = 1  # the table begins with index 0, which is no word
+    rank[0] = 1  # index 0 is padding: give it the rank of the first word
     inverse = rank * (np.log(rank) + 0.577) + 0.5 - 1.0 / (12.0 * rank)
     f = sampling_factor * inverse
     return np.minimum(1.0, f / np.sqrt(f))

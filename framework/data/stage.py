@@ -28,12 +28,13 @@ class Stage:
     """Base class: one stage of a pipeline; the default passes on its first parent's elements."""
 
     indexed: Any = False
-    streams: Any = False  # whether `passes()`, if not `indexed`, has Rows of different arrays
-    direct = False  # whether `after(n)` takes no longer than the parents'
+    # for stages that are not `indexed`: whether `passes()` yields Rows of different arrays
+    streams: Any = False
+    direct = False  # whether `after(n)` costs no more than the parents' `after(n)`
     calls_python = False  # whether this stage runs the user's Python code
-    epoch = None  # the number of iterations begun, if their order depends on it
-    seed = None  # what their order depends on as well
-    parent: Any = None  # the first of `parents`; None for a source
+    epoch = None  # how many iterations have begun, if the order depends on it; otherwise None
+    seed = None  # the seed of the order, if it has one
+    parent: Any = None  # the first parent; None for a source
 
     def __init__(self, *parents):
         self.parents = parents
@@ -96,7 +97,8 @@ class IndexStage(Stage):
 class _End:
     """What `step` of `resuming` returns at the end; equal to nothing else."""
 
-    def __eq__(self, other):  # `iter` compares each element, and tensors compare by value
+    # compare by identity: `iter` compares each element, and `==` of tensors is elementwise
+    def __eq__(self, other):
         return self is other
 
     __hash__ = object.__hash__
@@ -123,7 +125,7 @@ def walk(stage):
         yield from walk(parent)
 
 
-_TRIES = 10  # elements of which a function may refuse all but one, before it has no spec
+_TRIES = 10  # elements that a function may reject before its element_spec counts as unknown
 
 
 def firsts(stage, count, function=lambda element: element):
@@ -165,7 +167,8 @@ def first_rows(stage, count):
 def _zeros(spec):
     """Return a tensor of zeros that fits `spec`; unknown sizes are 1."""
     if not isinstance(spec, TensorSpec):
-        from framework.data.arguments import made  # a Dataset is made of stages
+        # not at module level: `dataset` imports this module
+        from framework.data.arguments import made
 
         return made(Listed([], spec.element_spec))
     shape = tuple(1 if n is None else n for n in spec.shape or ())
@@ -269,7 +272,7 @@ class GeneratorStage(Stage):
             if signature is None:
                 yield as_element(value, "element")
             elif type(value) is np.ndarray and value.dtype is dtype and value.shape in fitting:
-                yield Tensor(value.copy())  # the generator may change its array
+                yield Tensor(value.copy())  # copy: the generator may change its array afterwards
             else:
                 element = _fitted(value, signature, "element")
                 if dtype is not None:

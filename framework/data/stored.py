@@ -29,7 +29,7 @@ from framework.data.stage import UNKNOWN, Stage
 from framework.data.structure import packer
 
 _FORMAT, _VERSION = "framework elements", 1
-_ELEMENT, _TEXT = b"\x00", b"\x01"  # the first byte of a record
+_ELEMENT, _TEXT = b"\x00", b"\x01"  # the first byte of a record says what it holds
 
 
 # ---- structures and elements as bytes ------------------------------------------------------------
@@ -100,7 +100,8 @@ def from_bytes(data, name):
 # ---- one file ------------------------------------------------------------------------------------
 
 
-_writers = itertools.count()  # several may write the same file; the last one that ends stays
+# a number for each partial file: writers of the same path do not share one
+_writers = itertools.count()
 
 
 class ElementWriter:

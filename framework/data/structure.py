@@ -22,7 +22,7 @@ def array_in(value, name):
     """Return `value` as an array, without a copy if it is one; errors begin with `name`."""
     if isinstance(value, (Tensor, CoreVariable)):
         return value.array
-    if isinstance(value, SparseTensor) or hasattr(value, "tocoo"):  # a sparse matrix of SciPy
+    if isinstance(value, SparseTensor) or hasattr(value, "tocoo"):  # `tocoo`: a SciPy sparse matrix
         return SparseRows(value if isinstance(value, SparseTensor) else from_matrix(value))
     if not hasattr(value, "__array__") and not from_library(value):
         return _converted(value, name)
@@ -33,9 +33,9 @@ def array_in(value, name):
             "different lengths, or its columns different types? Convert it to a numeric dtype."
         )
     if array.dtype.kind in "SUO":
-        return array_of(array)  # converts strings to bytes, as in TensorFlow
+        return array_of(array)  # strings become bytes, as in TensorFlow
     try:
-        # converts to native byte order
+        # casts to native byte order
         return array.astype(dtypes.as_dtype(array.dtype).np, copy=False)
     except DTypeError as error:
         raise DTypeError(f"{name}: {error}") from None
@@ -100,7 +100,8 @@ def as_element(value, name):
 
 
 def _leaf(value, name):
-    if type(value) in (Tensor, SparseTensor) or hasattr(value, "element_spec"):  # or a Dataset
+    # a Dataset has an element_spec
+    if type(value) in (Tensor, SparseTensor) or hasattr(value, "element_spec"):
         return value
     if value is None:
         raise DTypeError(f"{name}: expected a tensor, or a tuple or dict of tensors, got None.")

@@ -39,7 +39,7 @@ def noted(error, stage, what, number):
         f"This happened in {what} at element {number} (the first is 0) of stage {len(stages)} of "
         f"the dataset: {' -> '.join(reversed(stages))}."
     )
-    if hasattr(error, "add_note"):  # Python 3.11
+    if hasattr(error, "add_note"):  # new in Python 3.11
         error.add_note(note)
     elif isinstance(error, FrameworkError):
         error.args = (f"{error.message} {note}", *error.args[1:])
@@ -49,7 +49,7 @@ def run(stage, what, function, element, number):
     """Return `function(element)`; an error says which element of which stage it was."""
     try:
         return call(function, element)
-    except StopIteration as error:  # would end the iteration without a word
+    except StopIteration as error:  # would end the iteration silently
         failure = RuntimeError(f"{what} raised StopIteration.")
         noted(failure, stage, what, number)
         raise failure from error
@@ -95,7 +95,7 @@ def symbolic_result(function, spec):
             warnings.simplefilter("ignore")
             element = map_named(_symbol, spec, "")
             return map_named(_spec_of_symbol, _as_tuple(call(function, element)), "")
-    except Exception:  # any code may fail without values
+    except Exception:  # any code may fail on symbolic inputs
         return None
 
 
@@ -110,7 +110,7 @@ def _symbol(spec, _):
 
 
 def _spec_of_symbol(value, _):
-    # a constant may come from `==`, which compares KerasTensors by identity
+    # `==` compares KerasTensors by identity, so a result that is not symbolic may be wrong
     if not isinstance(value, KerasTensor):
         raise InvalidArgumentError("element_spec: a result has a value.")
     return TensorSpec(value.shape, value.dtype)
@@ -150,7 +150,8 @@ class Map(Stage):
         if workers is not None:
             self.seed, self.epoch = seed, 0
         self.by_rows = RowFunction(function, self._result)
-        self._fits = None if is_pure(function) else False  # None: to be tried with two rows
+        # None: not known yet, the first two rows decide
+        self._fits = None if is_pure(function) else False
 
     @property
     def maps_rows(self):

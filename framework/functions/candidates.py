@@ -92,7 +92,7 @@ def _sampled(shares, true_classes, num_true, num_sampled, unique, seed, what):
 
 def _expected(shares, tries, unique):
     count = shares * tries
-    if unique:  # 1 - (1 - p)^tries
+    if unique:  # the probability of at least one hit: 1 - (1 - p)^tries
         missed = elementwise.log1p(elementwise.maximum(shares * -1.0, -1 + 1e-300))
         count = elementwise.expm1(missed * tries) * -1.0
     return cast(count, dtype=np.dtype(np.float32))
@@ -183,7 +183,7 @@ def _weights_of(path, what):
         raise NotFoundError(f"{what}: there is no `vocab_file` {path!r}.") from None
 
 
-# range_max -> how often each class was true in calls of `learned_unigram_candidate_sampler`
+# range_max -> how often each class was a true class of `learned_unigram_candidate_sampler`
 _seen: dict[int, np.ndarray] = {}
 
 

@@ -20,7 +20,7 @@ from framework.ops.casting import like, widened
 from framework.ops.complex import conjugated, is_complex, squared_size
 from framework.ops.slices import IndexedSlices, coalesced, sliced
 
-_tensor = tensor  # the parameter `tensor` of `norm` hides the name
+_tensor = tensor  # the parameter `tensor` of `norm` shadows the function
 
 
 def matmul(
@@ -316,7 +316,7 @@ def clip_by_global_norm(
     """
     length = global_norm(t_list) if use_norm is None else tensor(use_norm)
     _, clip_norm = strict(length, clip_norm)
-    # As in TensorFlow, an infinite norm makes all results NaN, so that the user notices it.
+    # As in TensorFlow, an infinite norm makes all results NaN, so that it is noticed.
     scale = elementwise.select(
         elementwise.is_finite(length), clip_norm / elementwise.maximum(length, clip_norm), math.nan
     )

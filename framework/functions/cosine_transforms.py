@@ -80,7 +80,7 @@ def _cosines(x, type, norm):
     if type == 1:
         back = movement.getitem(x, index=(Ellipsis, slice(-2, 0, -1)))
         return real(fourier.rfft(movement.concat(x, back, axis=last), length=2 * n - 2))
-    if type == 4:  # the odd frequencies of twice as many
+    if type == 4:  # the odd frequencies of a type 2 transform of length 2n
         y = _cosines(fitted(x, 2 * n, last), 2, None)
         y = movement.getitem(y, index=(Ellipsis, slice(1, None, 2)))
         return y * math.sqrt(0.5 / n) if norm else y
@@ -90,7 +90,7 @@ def _cosines(x, type, norm):
         y = fitted(fourier.rfft(fitted(x, 2 * n, last), length=2 * n), n, last)
         y = real(y * Tensor(2 * turns.conj()))
         return y * Tensor(weights.astype(dtype)) if norm else y
-    # the transpose of type 2, with half of the first number
+    # type 3: the transpose of type 2, with the first element halved
     y = x * Tensor((0.5 / weights if norm else np.full(n, n)).astype(dtype))
     y = complex_(y, np.zeros((), dtype)) * Tensor(2 * turns)
     y = fourier.irfft(fitted(y, n + 1, last), length=2 * n)

@@ -131,7 +131,7 @@ def bincount(
 def _no_integers(x):
     if x.array.size:
         raise DTypeError(f"bincount: `arr` must hold integers, got {x.dtype}.")
-    return cast(x, dtype=np.dtype(np.int32))  # an empty list has no integer dtype, but is valid
+    return cast(x, dtype=np.dtype(np.int32))  # an empty list converts to float32, but is valid
 
 
 @operation

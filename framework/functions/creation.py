@@ -80,7 +80,7 @@ def convert_to_tensor(
         try:
             return tensor(value, dtype_hint)
         except TypeError:
-            pass  # the value does not fit the hint: use the value's own dtype
+            pass  # the value does not fit the preferred dtype: use the value's own dtype
     return tensor(value, dtype)
 
 
@@ -92,13 +92,13 @@ def is_tensor(x: TensorLike) -> bool:
 # ---- from a shape --------------------------------------------------------------------------------
 
 
-# functions whose sizes are those of a new tensor; elsewhere -1 may stand for one that follows
+# Functions that create a tensor from a shape: -1 is an error. Elsewhere -1 is a size to infer.
 _FROM_NOTHING = frozenset(("zeros", "ones", "fill"))
 
 
 def sizes(shape, what):
     """Convert `shape`, an int, sequence or tensor, to a tuple of ints."""
-    if not isinstance(shape, (list, tuple)):  # a list may hold tensors: `index` reads them
+    if not isinstance(shape, (list, tuple)):  # `index` reads the values of tensors in a list
         shape = (shape,) if np.ndim(shape) == 0 else np.asarray(shape)
     try:
         found = tuple(index(n) for n in shape)
@@ -261,7 +261,7 @@ def linspace(
     shape = [1] * start.ndim
     shape[axis] = num
     along = Tensor(np.linspace(0, 1, num).astype(start.dtype.np).reshape(shape))
-    return start * (1 - along) + stop * along  # this form returns `start` and `stop` exactly
+    return start * (1 - along) + stop * along  # this formula returns `start` and `stop` exactly
 
 
 @operation

@@ -212,6 +212,7 @@ def _distance(a, b):
     row = np.arange(len(b) + 1)
     for i, x in enumerate(a, 1):
         grown = np.minimum(row[1:] + 1, row[:-1] + np.array([x != y for y in b], int))
-        steps = np.arange(len(b) + 1)  # insertions: a running minimum
+        # insertions: the minimum over all cells to the left, as a running minimum
+        steps = np.arange(len(b) + 1)
         row = np.minimum.accumulate(np.append(i, grown) - steps) + steps
     return float(row[-1])

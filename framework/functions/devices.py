@@ -128,7 +128,7 @@ def _tell(kind):
 
 # ---- how functions run ---------------------------------------------------------------------------
 
-_before = None  # the compile mode that `run_functions_eagerly(False)` restores
+_before = None  # the mode of compilation that `run_functions_eagerly(False)` restores
 
 
 def run_functions_eagerly(run_eagerly: Any) -> None:

@@ -182,7 +182,8 @@ def _places(rows, columns, band, align, what):
     lengths = np.minimum(rows + np.minimum(k, 0), columns - np.maximum(k, 0))
     longest = max(int(lengths.max(initial=0)), 0)
     above, below = (side == "LEFT" for side in align.split("_"))
-    left = np.where(k >= 0, above, below)  # k = 0 is never padded: both alignments agree
+    # k = 0 has the full length and no padding, so the alignment does not matter
+    left = np.where(k >= 0, above, below)
     along = np.arange(longest) - np.where(left, 0, longest - lengths)
     there = (along >= 0) & (along < lengths)
     along = np.where(there, along, 0)

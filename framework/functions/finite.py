@@ -11,7 +11,8 @@ from framework.core.recorders import Recorder, push, remove, thread
 class FiniteCheck(Recorder):
     """A recorder that raises at the first op whose output has inf or NaN."""
 
-    replays = True  # backward passes and updates of optimizers then run as ops, which this checks
+    # run backward passes and optimizer updates op by op, so that they are checked too
+    replays = True
 
     def op(self, op, args, attrs, outputs, saved):
         for number, output in enumerate(outputs):

@@ -330,7 +330,7 @@ def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) 
     rows, columns = x.shape[-2:]
     if rows >= columns or full_matrices:
         return Qr(*spectral.qr(x, full=bool(full_matrices and rows != columns)))
-    # A wide matrix has the same q as the square matrix of its first columns.
+    # A wide matrix has the same Q as the square matrix of its first columns.
     head = movement.getitem(x, index=(Ellipsis, slice(rows)))
     q, r = spectral.qr(head)
     rest = matmul(ops.adjoint(q), movement.getitem(x, index=(Ellipsis, slice(rows, None))))

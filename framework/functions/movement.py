@@ -21,7 +21,7 @@ from framework.ops import movement as ops
 from framework.ops.complex import conjugated
 from framework.ops.ragged_tensor import RaggedTensor
 
-_tensor = tensor  # the parameter `tensor` of some functions hides the name
+_tensor = tensor  # the parameter `tensor` of some functions shadows the function
 
 # ---- shape ---------------------------------------------------------------------------------------
 
@@ -39,7 +39,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     except (ValueError, TypeError) as error:
         if is_symbolic(x, shape):
             return apply(_RESHAPE, (x, shape), {}, error)
-        shape = sizes(shape, "reshape")  # a malformed shape raises an error of its own
+        shape = sizes(shape, "reshape")  # raises its own error if `shape` is malformed
         raise _no_reshape(x.shape, shape) from None
 
 
@@ -119,7 +119,7 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
     except (ValueError, TypeError) as error:
         if is_symbolic(x, shape):
             return apply(_BROADCAST_TO, (x, shape), {}, error)
-        shape = sizes(shape, "broadcast_to")  # a malformed shape raises an error of its own
+        shape = sizes(shape, "broadcast_to")  # raises its own error if `shape` is malformed
         raise ShapeError(
             f"broadcast_to: Incompatible shapes: {list(x.shape)} vs. {list(shape)}: the first does "
             "not broadcast to the second."

@@ -194,10 +194,10 @@ def drawn_classes(source, logits, num_samples, dtype, what):
     if logits.ndim != 2:
         raise ShapeError(f"{what}: `logits` must have shape (rows, classes), got {logits.shape}.")
     rows, classes = logits.shape
-    if logits.dtype.size < 4:  # 16 bits cannot represent the tail of the noise
+    if logits.dtype.size < 4:  # 16-bit floats cannot represent the tail of the Gumbel noise
         logits = cast(logits, dtype=np.dtype(np.float32))
     unit = random.draw(source, "uniform", (rows, int(num_samples), classes), logits.dtype)
-    unit = elementwise.maximum(unit, np.finfo(unit.dtype.np).tiny)  # 0 makes the noise infinite
+    unit = elementwise.maximum(unit, np.finfo(unit.dtype.np).tiny)  # at 0 the noise is infinite
     noise = elementwise.negative(elementwise.log(elementwise.negative(elementwise.log(unit))))
     noisy = elementwise.add(movement.expand_axes(logits, (1,)), noise)
     return reduction.argmax(noisy, axis=2, dtype=dtypes.as_dtype(dtype).np)

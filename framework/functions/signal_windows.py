@@ -38,7 +38,7 @@ def _raised_cosine(window_length, periodic, dtype, mean, what):
     dtype, n = _floating(dtype, what), _length(window_length, what)
     if n == 1:
         return Tensor(np.ones(1, dtype))
-    # as in TensorFlow, a window of an odd length is symmetric in either case
+    # As in TensorFlow, `periodic` has no effect on a window of odd length: it is symmetric.
     turn = n if periodic and n % 2 == 0 else n - 1
     angles = np.arange(n) * (2 * math.pi / turn) if n else np.zeros(0)
     return Tensor((mean - (1 - mean) * np.cos(angles)).astype(dtype))

@@ -92,7 +92,7 @@ def _unit(unit, what):
 def _length(text, unit):
     if unit == "BYTE":
         return len(text)
-    return sum(byte & 0xC0 != 0x80 for byte in text)  # the bytes that begin a character
+    return sum(byte & 0xC0 != 0x80 for byte in text)  # count the bytes that begin a UTF-8 character
 
 
 @operation
@@ -181,7 +181,7 @@ def _as_string(value, form):
     if isinstance(value, complex):
         return b"(%s,%s)" % (_as_string(value.real, form), _as_string(value.imag, form))
     if isinstance(value, float) and not math.isfinite(value):
-        form = form.replace("%0", "%")  # as C, which fills up with spaces here
+        form = form.replace("%0", "%")  # C's printf pads inf and nan with spaces, not zeros
     return (form % value).encode()
 
 
@@ -282,7 +282,8 @@ def regex_full_match(input: TensorLike, pattern: Any, name: str | None = None) -
 def _replace(text, pattern, parts, everywhere):
     text, found, end, last = decoded(text), [], 0, -1
     for match in pattern.finditer(text):
-        if match.end() == match.start() == last:  # as in RE2, nothing empty right behind a match
+        # as in RE2, skip an empty match at the end of the previous match
+        if match.end() == match.start() == last:
             continue
         found.append(text[end : match.start()])
         found += [part if isinstance(part, str) else match[part] or "" for part in parts]

@@ -67,7 +67,7 @@ def _split_rows(x, function, settings, dtypes, what):
 def _words(text, sep, maxsplit):
     parts = text.split(sep, maxsplit)
     if sep is None and len(parts) == maxsplit:
-        parts.append(b"")  # TensorFlow adds what is left, also if it is empty
+        parts.append(b"")  # TensorFlow appends the rest, even if it is empty
     return (parts,)
 
 
@@ -100,8 +100,8 @@ class _Grams(NamedTuple):
 
     widths: tuple
     separator: bytes
-    pads: tuple  # the words before and after a row, or None
-    most: int  # how many of them at most; -1 for one less than the n-gram has
+    pads: tuple  # the padding words (before, after) a row, or None
+    most: int  # the most padding words on each side; -1: one less than the width of the n-gram
     short: bool
 
     def __call__(self, words, row_splits):

@@ -40,8 +40,8 @@ from framework.layers.tracking import LayerRecord, VariableOwner, add_owned
 class _BaseFields(Configurable, kw_only=True):
     """The keyword arguments of every layer."""
 
-    # Type checkers see no field here: a subclass that declares it as a field has it at the place
-    # of that declaration among its constructor's arguments.
+    # Type checkers must not see a field here: a subclass that declares it as a field decides
+    # its position in the constructor.
     if TYPE_CHECKING:
         activity_regularizer: ClassVar[regularizers.Regularizer | None]
     else:
@@ -242,7 +242,7 @@ class Layer(
             initializer = "glorot_uniform" if dtype.is_floating else "zeros"
         budget = thread.budget
         if budget is not None and budget.has_values and _loads_all(self):
-            initializer = "zeros"  # a file has the value: drawing random numbers takes seconds
+            initializer = "zeros"  # a file will set the value, and drawing random numbers is slow
         with naming(self), making_variables():
             variable = KerasVariable(
                 initializers.get(initializer), shape=shape, dtype=dtype, trainable=trainable,
@@ -479,7 +479,7 @@ def _built_or_copy(layer):
     """Return the layer if it is built, else a copy, so that symbolic calls build the copy only."""
     try:
         return layer if layer.built else copy_of(layer)
-    except NotImplementedError:  # the layer has no config to make a copy from
+    except NotImplementedError:  # without a config the layer cannot be copied
         return layer
 
 

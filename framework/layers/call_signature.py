@@ -12,7 +12,8 @@ class CallSignature:
         self.names = [p.name for p in named]
         self.first = self.names[0] if self.names else None
         self.takes_training = "training" in self.names
-        self.training = None  # the value if neither this call nor an outer one passes `training`
+        # the value of `training` if neither this call nor an outer one passes it
+        self.training = None
         if self.takes_training:
             default = named[self.names.index("training")].default
             # Layers written for Keras 2 may declare `training` without a default: use False.

@@ -148,7 +148,8 @@ class _BinTable:
     def __init__(self, boundaries):
         self.boundaries = np.asarray(boundaries, np.float32)
 
-    def __eq__(self, other):  # a call makes a new table: traces compare them
+    # each call creates a new table, and guards of traces compare tables by value
+    def __eq__(self, other):
         return type(other) is _BinTable and np.array_equal(self.boundaries, other.boundaries)
 
     def __hash__(self):
@@ -196,7 +197,8 @@ class Discretization(Layer, takes_lists=True):
 
     def reset_state(self):
         """Discard the data of `update_state`."""
-        self.summary = np.zeros((2, 0), np.float32)  # row 0: increasing values; row 1: weights
+        # row 0: values in increasing order; row 1: their weights
+        self.summary = np.zeros((2, 0), np.float32)
 
     def update_state(self, data: TensorLike) -> None:
         """Add a batch to the summary, from which `finalize_state` computes the boundaries."""

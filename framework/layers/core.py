@@ -90,7 +90,8 @@ class Dense(
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         if config["activity_regularizer"] is None:
-            del config["activity_regularizer"]  # Keras writes it for other layers only
+            # Dense's config in Keras has this key only if it is set
+            del config["activity_regularizer"]
         return config
 
 
@@ -298,7 +299,7 @@ class InputLayer(Layer):
         input_tensor: TensorLike = None, optional: bool = False, name: str | None = None,
         **kwargs: Any,
     ):  # fmt: skip
-        shape = kwargs.pop("input_shape", shape)  # Keras's older names of the arguments
+        shape = kwargs.pop("input_shape", shape)  # older Keras names of these arguments
         batch_shape = kwargs.pop("batch_input_shape", batch_shape)
         super().__init__(name=name, **kwargs)
         if ragged:

@@ -122,7 +122,7 @@ class Hashing(Layer):
 
 # ---- crossing ------------------------------------------------------------------------------------
 
-_KEY = 0xDECAFCAFFE  # TensorFlow's key of crosses
+_KEY = 0xDECAFCAFFE  # the hash key that TensorFlow uses for crosses
 
 
 class _CrossTable:

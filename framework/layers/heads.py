@@ -107,8 +107,9 @@ class MultiHeadBase(Layer, makes_masks=False):
                 "supported with flash_attention, which computes no scores."
             )
         mask = attention_mask
-        # For a fully masked row the op gives a mean, explicit scores give 0. As in Keras, a layer
-        # with dropout computes explicit scores if there is a mask.
+        # For a fully masked row the attention op returns the mean of the values, explicit
+        # scores return 0. As in Keras, a layer with dropout computes explicit scores if
+        # there is a mask.
         use_op = self.dropout == 0 or (mask is None and not training)
         if use_op and not return_attention_scores and len(query.shape) == 4:
             if mask is not None:

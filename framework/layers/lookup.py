@@ -92,7 +92,7 @@ class Lookup(Layer, strings=False):
         if self._framework.static:
             self.set_vocabulary(self.vocabulary, self.idf_weights)
             if isinstance(self.vocabulary, str):
-                self.vocabulary = None  # get_config() leaves out words that come from a file
+                self.vocabulary = None  # get_config() does not contain a file's vocabulary
 
     # ---- the vocabulary ----
 
@@ -260,7 +260,7 @@ def spec_of(lookup, infer, inputs):
     own = lookup._framework
     if lookup.output_mode == "int" or lookup.pad_to_max_tokens or own.words is not None:
         return infer(inputs)
-    own.words, idf = [], own.idf  # only the last size depends on the words
+    own.words, idf = [], own.idf  # for shape inference: only the last size depends on words
     if lookup.output_mode == "tf_idf":
         _set_idf(lookup, np.zeros(0, dtypes.floatx()), _first_word(lookup))
     try:
@@ -404,7 +404,7 @@ def _new_table(layer):
         return _WordTable(words, _raw(layer, layer.oov_token), dtype)
     first = _first_word(layer)
     indices = {_raw(layer, w): first + i for i, w in enumerate(layer._framework.words or ())}
-    if layer.mask_token is not None:  # encodings ignore index -1
+    if layer.mask_token is not None:  # multi-hot and count encodings ignore index -1
         indices[_raw(layer, layer.mask_token)] = 0 if layer.output_mode == "int" else -1
     default = _first_unknown(layer) if layer.num_oov_indices == 1 else None
     return _IndexTable(indices, partial(_unknown, layer), default)

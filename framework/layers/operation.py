@@ -113,7 +113,7 @@ class Operation(Owning, metaclass=_EveryOperation):
                 return self.call(*args, **kwargs)
         except NotImplementedError:
             raise
-        except Exception as error:  # what `call` uses does not accept KerasTensors
+        except Exception as error:  # `call` uses functions that do not accept KerasTensors
             return apply(_Function(self), args, kwargs, error)
 
     def rematerialized_call(self, fn: Any, *args: Any, **kwargs: Any) -> Any:

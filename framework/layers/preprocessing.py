@@ -173,7 +173,7 @@ class Normalization(Layer, takes_lists=True):
         if inputs.dtype != dtype:
             inputs = cast(inputs, dtype=dtype.np)
         mean, variance = self.mean, self.variance
-        if self.input_mean is None:  # read at each call: adapt() may change them
+        if self.input_mean is None:  # read the variables at each call: adapt() may change them
             shape = self._broadcast_shape
             mean = reshape(self.adapt_mean.read(), shape=shape)
             variance = reshape(self.adapt_variance.read(), shape=shape)

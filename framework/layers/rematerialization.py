@@ -107,8 +107,8 @@ def _recomputed(call):
             return call(*given, **named)
 
         def again(*tensors):
-            # In the context of the first call; variables that it assigned, such as moving
-            # averages, are not assigned twice.
+            # Recompute in the context of the first call. The StatelessScope discards assignments,
+            # so that variables such as moving averages are not assigned twice.
             outer, thread.call = thread.call, link
             try:
                 with StatelessScope():

@@ -78,7 +78,7 @@ class STFTSpectrogram(Layer):
                 f"`fft_length` is recommended to be a power of two. Received fft_length={size}",
                 stacklevel=3,
             )
-        STFT("real", self.window)((1, 1, 1))  # refuses an unknown window
+        STFT("real", self.window)((1, 1, 1))  # raises if the window is unknown
         self.input_spec = InputSpec(ndim=3)
 
     def build(self, input_shape: ShapeLike) -> None:
@@ -125,7 +125,7 @@ def _by_mode(mode, *parts):
     if mode == "angle":
         return e.atan2(*parts[::-1])
     power = e.add(*map(e.square, parts))
-    if mode == "psd":  # all frequencies but the first and the last stand for two
+    if mode == "psd":  # a one-sided spectrum: all bins but the first and the last count twice
         inner = getitem(power, index=(Ellipsis, slice(1, -1)))
         return e.add(power, pad(inner, widths=(*((0, 0),) * 3, (1, 1))))
     least = np.asarray(epsilon(), power.dtype.np)
@@ -198,7 +198,7 @@ class MelSpectrogram(Layer, builds_at_init=True, takes_lists=True):
         z = framing.short_time_transform(
             x, _window(self, x.dtype), self.sequence_stride, self.fft_length, center=True
         )
-        # the root of the sum of squares has the slope 0 at 0, so that silence has a gradient
+        # `root` has the derivative 0 at 0, so that silence has a finite gradient
         size = e.root(e.add(e.square(real(z)), e.square(imag(z))))
         y = e.power(size, np.asarray(self.mag_exp, x.dtype.np))
         weights = self.linear_to_mel_weight_matrix(

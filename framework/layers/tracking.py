@@ -255,7 +255,7 @@ class _TrackedContainer:
                 untrack(self._owner, value)
 
     def __copy__(self):
-        return type(self).__mro__[2](self)  # a copy is a plain list or dict without an owner
+        return type(self).__mro__[2](self)  # a copy is a plain list or dict, which no layer owns
 
     copy = __copy__
 
@@ -357,7 +357,7 @@ class TrackedDict(_TrackedContainer, dict):
 
 _ABSENT = object()
 
-# The types of most attribute values; such values hold no variables or layers.
+# Types of most attribute values: values of these types hold no variables or layers.
 _NEVER_OWNED = frozenset((type(None), bool, int, float, str))
 
 

@@ -317,7 +317,7 @@ def as_loss(identifier, y_true_shape=None, y_pred_shape=None):
     if isinstance(identifier, str):
         if identifier.lower() in ("crossentropy", "ce"):
             identifier = f"{label_form(y_true_shape, y_pred_shape)}_crossentropy"
-        named = losses.lookup(identifier)  # "mse" is a function; its name leads to the class
+        named = losses.lookup(identifier)  # "mse" names a function, whose name leads to the class
         identifier = losses.classes.get(snake_case(named.__name__), named)
     loss = losses.get(identifier)
     if loss is None or isinstance(loss, Loss):

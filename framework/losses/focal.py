@@ -57,7 +57,7 @@ def _weights(value):
 OpenFraction = Annotated[float, Resolved("a number in (0, 1)", _open_fraction)]
 Weights = Annotated[Any, Resolved("a number or a list of numbers", _weights)]
 
-# Bases of powers are clipped to this: x**a with a < 1 has an infinite derivative at 0.
+# Bases of powers are at least this: x**a with a < 1 has an infinite derivative at 0.
 _TINY = float(np.finfo(np.float32).tiny)
 
 

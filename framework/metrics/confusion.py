@@ -111,7 +111,7 @@ def counts_at(metric, y_true, y_pred, weights, thresholds, columns=False):
     thresholds = np.asarray(thresholds, getattr(y_pred.dtype, "np", y_pred.dtype))
     order = np.argsort(-thresholds, kind="stable")
     width = y_pred.shape[-1] if columns else 1
-    # How many thresholds are >= the prediction, which is positive at all other thresholds.
+    # How many thresholds are >= the prediction; it is positive at all other thresholds.
     place = searchsorted(-thresholds[order], negative(y_pred), side="right", dtype=_INT64)
     cell = place * 2 + cast(not_equal(y_true, 0), dtype=_INT64)
     if columns:

@@ -212,7 +212,7 @@ def accumulate(mean, values, sample_weight, mask, tensors):
     values = operand(values, dtype, tensors)
     weights = None if sample_weight is None else operand(sample_weight, dtype, tensors)
     weights = _masked(mean, weights, mask, tensors)
-    if weights is not None:  # as in Keras, the mask of the loss counts only with weights
+    if weights is not None:  # as in Keras, the loss's mask applies only if there are weights
         weights = _masked(mean, weights, value_mask, tensors)
     values, weights = _samplewise(values, weights, reduce_mean, mean.name)
     if weights is None:

@@ -73,7 +73,8 @@ class ModelCluster:
             return
         self.edges.append(edge)
         order = [item.key for item in self.items]
-        if order.index(source.key) < order.index(target.key):  # else a layer is called again
+        # an edge back to a layer that is called again does not affect the layout
+        if order.index(source.key) < order.index(target.key):
             self.links.append((source.key, target.key, edge))
 
     def boxes(self):
@@ -146,7 +147,7 @@ class _Builder:
         for operation in model.operations:
             items[id(operation)] = self._item(operation, _first_call(graph, operation))
             cluster.items.append(items[id(operation)])
-        made = {}  # id of a KerasTensor -> (item, index among its outputs)
+        made = {}  # id of a KerasTensor -> (item, output index)
         for node in graph.nodes:
             item = items.get(id(node.operation)) or items[id(node)]
             for index, tensor in enumerate(() if node.is_input else node.inputs):

@@ -6,7 +6,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.layered_layout import laid_out
 from framework.models.diagram import ModelCluster
 
-DROP, MARGIN = 40, 16  # between rows, and around a cluster
+DROP, MARGIN = 40, 16  # distance between rows; margin around a cluster
 TITLE, LINE = 13, 11  # font sizes
 DARK, PALE, LINES = "#2e3440", "#eceff4", "#4c566a"
 COLORS = {True: "#2e7d32", False: "#b71c1c", None: DARK}
@@ -63,7 +63,8 @@ class Drawing:
         for inner in item.items:
             inner.row = inner.x = 0
             self._measured(inner)
-        title = (0, TITLE) if self.across else (TITLE, 0)  # the title's room along and across
+        # space for the title: (along, across) the drawing's direction
+        title = (0, TITLE) if self.across else (TITLE, 0)
         along, item.width = MARGIN + title[0], 2 * MARGIN
         for row in self._rows(item):
             length = max(getattr(inner, "length", 0) for inner in row)

@@ -50,7 +50,7 @@ def graph_config(model):
     def end(leaf):
         name, node, index = histories[id(graph.tensor(leaf))]
         producer = graph.tensor(leaf).origin[0]
-        # Keras counts the calls of a functional model from 1 here, and from 0 elsewhere.
+        # Keras counts the calls of a functional model from 1 in this place, elsewhere from 0.
         return [name, node + (getattr(_record(producer), "graph", None) is not None), index]
 
     return {
@@ -203,7 +203,8 @@ class _Calls:
             name, node, index = structure
             operation = self._operations.get(name)
             if getattr(_record(operation), "graph", None) is not None:
-                node = max(node - 1, 0)  # these calls count from 1, see graph_config
+                # calls of a functional model count from 1, see graph_config
+                node = max(node - 1, 0)
             if len(self._outputs.get(name, ())) == 1:
                 node = 0  # Keras 2 also counts calls that are not in the config
             try:
@@ -246,7 +247,7 @@ def _history_in(value):
     """Return (layer's name, number of the call, output) of a tensor in a config; else None."""
     if isinstance(value, dict) and value.get("class_name") == "__keras_tensor__":
         return value["config"]["keras_history"]
-    # Keras 2 has lists, in a call's first argument with the other arguments at the end.
+    # Keras 2 writes a list; in a call's first argument the other arguments come last in it.
     if isinstance(value, list) and len(value) in (3, 4) and isinstance(value[0], str):
         return value[:3] if all(type(number) is int for number in value[1:3]) else None
     return None

@@ -96,7 +96,7 @@ class Sequential(Model, makes_masks=False, locks=False):
                 "`model.add(layer)`."
             )
         if not _is_shape(input_shape):
-            return  # shapes of several inputs: the first call builds the layers
+            return  # several inputs: the first call builds the layers
         shape = (None, *input_shape[1:])
         if self._framework.input_layer is None:
             layer = InputLayer(batch_shape=shape, dtype=_input_dtype(self._framework.stack[0]))

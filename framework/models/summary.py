@@ -91,7 +91,7 @@ def _group_column(model):
 
     def column(layer):
         variables = layer.weights if isinstance(layer, Layer) else []
-        names_of = {}  # text of settings -> the names of the variables with these settings
+        names_of = {}  # text of the settings -> names of the variables with these settings
         for variable in variables:
             settings = group_of(optimizer, variable)
             text = ", ".join(f"{name}={_setting(value)}" for name, value in settings.items())

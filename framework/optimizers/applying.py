@@ -100,7 +100,8 @@ class Applying(Rates, Updating):
             if type(grad) is not Tensor:
                 _apply_converted(self, grads, variables)
                 return
-            array = grad.array  # a name for the variable's array would add a reference
+            # the variable's array gets no name: one more reference would prevent in-place updates
+            array = grad.array
             if array.shape != variable._array.shape or array.dtype != variable._array.dtype:
                 raise mismatch_error(grad, variable)
             arrays.append(array)
@@ -293,7 +294,7 @@ def plan_of(optimizer, variable):
     decay = decay if decay and decays(optimizer, variable) else None
     clips = (("clipnorm", clipping.by_norm), ("clipvalue", clipping.by_value))
     clip = next(((by, rules[name]) for name, by in clips if name in rules), None)
-    if cls.hooked or not variable.array.ndim:  # for a 0-d array NumPy is faster
+    if cls.hooked or not variable.array.ndim:  # for a 0-d array a plain NumPy update is faster
         program = None
     else:
         program = program_of(optimizer, dtype, decay, names, variable.array.ndim)

@@ -17,7 +17,7 @@ def scales(optimizer):
     """Return whether an optimizer is a `LossScaleOptimizer`."""
     if is_ours(optimizer):
         return type(optimizer)._framework.scales
-    # a user's class that does not derive from `Optimizer`
+    # a loss-scaling optimizer of the user that does not derive from `Optimizer`
     return hasattr(optimizer, "get_scaled_loss")
 
 

@@ -20,7 +20,7 @@ class Arrays:
     def count(variable):
         return int(variable._array)
 
-    # Numbers are NumPy scalars: multiplying them takes a fifth of the time of 0-d arrays.
+    # Scalars are NumPy scalars: multiplying one takes a fifth of the time of a 0-d array.
 
     @staticmethod
     def number(value, dtype):

@@ -111,10 +111,11 @@ class Groups:
 
     def bind(self, root):
         """Make all paths start at `root`."""
-        self._root = weakref.ref(root)  # a weak reference: the model refers to its optimizer
+        # a weak reference, because the model refers to its optimizer
+        self._root = weakref.ref(root)
         self._paths = {}
         known = paths.paths_in(root)
-        if known and getattr(root, "built", True):  # an unbuilt model creates more variables later
+        if known and getattr(root, "built", True):  # an unbuilt model will create more variables
             self._paths = known
             self.check()
 
@@ -140,7 +141,8 @@ class Groups:
         for key, settings in self.rules:
             if _matches(key, self.path(variable), variable):
                 merged.update(settings)
-                if {"clipnorm", "clipvalue"} & settings.keys():  # a later clip replaces others
+                # a later rule's clipping replaces all earlier clipping
+                if {"clipnorm", "clipvalue"} & settings.keys():
                     for name in {"clipnorm", "clipvalue"} - settings.keys():
                         merged.pop(name, None)
         return merged

@@ -90,7 +90,7 @@ class LossScaleOptimizer(
             gradients were not unscaled after `get_scaled_loss`; or gradients are unscaled twice.
     """
 
-    if TYPE_CHECKING:  # hides the fields of `Optimizer` that belong to the inner optimizer
+    if TYPE_CHECKING:  # hides fields of `Optimizer` that only the inner optimizer has
 
         def __init__(
             self, inner_optimizer: Any, initial_scale: float = 2.0**15,
@@ -104,7 +104,7 @@ class LossScaleOptimizer(
     def __post_init__(self):
         super().__post_init__()
         if self.inner_optimizer.loss_scale_factor:
-            # otherwise gradients would be divided by it twice
+            # otherwise gradients would be divided by the scale twice
             self.inner_optimizer.loss_scale_factor = None
         if self.initial_scale <= 0 or self.dynamic_growth_steps < 1:
             raise InvalidArgumentError(

@@ -151,7 +151,7 @@ class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several
         (np.float32(0.75), np.float32(0.5))
     """
 
-    if TYPE_CHECKING:  # hides the fields of `Optimizer` that a MultiOptimizer does not accept
+    if TYPE_CHECKING:  # hides fields of `Optimizer` that a MultiOptimizer does not accept
 
         def __init__(
             self, optimizer_map: Any, *, loss_scale_factor: float | None = None,

@@ -35,7 +35,7 @@ class Rates:
     @learning_rate.setter
     def learning_rate(self, value: TensorLike):
         try:
-            # a traced number stays symbolic, unless it is negative: `as_rate` rejects it
+            # A number that is being traced stays symbolic. `as_rate` rejects a negative one.
             if not isinstance(value, WeakNumber) or value < 0:
                 value = as_rate(value)
         except InvalidArgumentError as error:
@@ -105,7 +105,7 @@ def begin_rates(optimizer):
 
     optimizer._framework.learning_rate = number(0, "learning_rate")
     optimizer._framework.multiplier = number(1, "learning_rate_multiplier")
-    optimizer._framework.schedule = None  # a schedule or callable that replaces the number
+    optimizer._framework.schedule = None  # a schedule or callable used instead of the number
 
 
 def rate_now(optimizer, rate, form):

@@ -313,7 +313,7 @@ class CosineDecayRestarts(_BuiltInSchedule):
         if self.t_mul == 1.0:
             restarts = floor(time)
             done = time - restarts
-        else:  # the lengths of the cosines are a geometric series
+        else:  # cycle lengths form a geometric series
             growth = np.float32(self.t_mul)
             restarts = floor(log(1 - time * (1 - growth)) / np.log(growth))
             length = elementwise.power(growth, restarts)

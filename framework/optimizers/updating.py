@@ -28,7 +28,7 @@ class VariablePlan:
 
     def __init__(self, names, decay, rate_index, program, clip, trainable, held=(), bare=None):
         self.names = names  # the names of the slots
-        self.held = held  # the variable, then its slots
+        self.held = held  # the variable and its slots
         self.decay = decay  # the weight decay, or None
         self.rate_index = rate_index  # the index into `OptimizerRecord.rates`
         self.program = program  # the compiled update; None: `update` runs uncompiled
@@ -248,7 +248,7 @@ def _compiled(optimizer, dtype, decay, names, ndim):
 
     try:
         compiled = FusedFunction(update, ("param", "grad", *names), numbers, dtype, ndim)
-    except Exception:  # `update` rejects the sample arrays of the compiler
+    except Exception:  # `update` cannot run on the compiler's sample arrays
         return None
     if optimizer._framework.loops:
         compiled.use_loops()
@@ -278,7 +278,7 @@ def update_in_place(optimizer, updates, numbers):
             rebound += zip(plan.held, destinations)
     form = plan.program.form
     form(variables, form.numbers.prepare(*numbers))
-    for v, destination in rebound:  # assign new buffers, and report assignments to a recorder
+    for v, destination in rebound:  # assign the new buffers; a recorder sees these assignments
         v.hold(destination)
 
 

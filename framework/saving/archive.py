@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from framework.core.errors import DamagedFileError, UnsafeFileError
 from framework.saving.checksum import Checksum
 
-_FLOOR = 2**20  # bytes up to which a member may have any compression ratio
+_FLOOR = 2**20  # members up to this size in bytes may have any compression ratio
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -108,7 +108,7 @@ class Archive:
             yield io.BytesIO(self.read(member, info.file_size, "as declared"))
             return
         with _damage(self.name, member):
-            self._zip.open(info).close()  # zipfile checks the member's own header
+            self._zip.open(info).close()  # zipfile checks the local header of the member
             start = _start_of(self._file, info, self.name)
             checksum = Checksum(self._file, start, info.file_size)
         try:
@@ -215,7 +215,8 @@ def write_in_place(member, file, write):
     write(part)
     file.flush()
     checksum = Checksum(file, part._start, part.size)
-    os.fsync(file.fileno())  # meanwhile: the disk and the checksum take a similar time
+    # flush to the disk while a thread computes the checksum: both take a similar time
+    os.fsync(file.fileno())
     member._crc = checksum.value()
     member._file_size = part.size
     file.seek(part._start + part.size)

@@ -20,14 +20,14 @@ class Background:
             SaveError: the one before failed.
         """
         self.wait()
-        # Not a daemon: the interpreter ends after the file is written.
+        # Not a daemon thread: at exit the interpreter waits until the file is written.
         self._thread = threading.Thread(target=self._run, args=(function,), daemon=False)
         self._thread.start()
 
     def _run(self, function):
         try:
             function()
-        except BaseException as error:  # raised again by `wait`, in the caller's thread
+        except BaseException as error:  # `wait` raises it in the caller's thread
             self._error = error
 
     def wait(self):

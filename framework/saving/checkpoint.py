@@ -106,7 +106,7 @@ class Checkpoint(Tracked):
 
         The file is PREFIX-N.ckpt. The file "checkpoint" beside it names it the latest one.
         """
-        # Not at import: that module needs this one.
+        # Not at module level: checkpoint_manager imports this module.
         from framework.saving.checkpoint_manager import note_latest
 
         number = int(self.save_counter.assign_add(1))
@@ -189,7 +189,7 @@ class CheckpointLoadStatus:
 
     def __init__(self, restoration, checkpoint):
         self._restoration = restoration
-        self._checkpoint = checkpoint  # the restoration's reference to it is weak
+        self._checkpoint = checkpoint  # keeps it alive: the restoration has only a weak reference
 
     def assert_consumed(self):
         """Raise unless every value of the file and every variable of the checkpoint has met."""
@@ -301,7 +301,7 @@ class Restoration:
         checkpoint = self._checkpoint()
         if checkpoint is None or not self._nodes:
             return []
-        # `restore` adds the counter that `write` does not save.
+        # `restore` creates the save counter, which a file of `write` does not have.
         own = checkpoint._own["save_counter"]
         return [v for v in matched(self._nodes, checkpoint)[1] if v is not own]
 

@@ -12,9 +12,9 @@ from framework.core.errors import InvalidArgumentError, MissingCheckpointError, 
 from framework.saving.checkpoint import ENDING, opened_checkpoint, write_checkpoint
 from framework.saving.writing import replacing
 
-_STATE = "checkpoint"  # the file that names the checkpoints of a folder, as in TensorFlow
+_STATE = "checkpoint"  # the file in a folder that lists its checkpoints, as in TensorFlow
 _HOUR = 3600.0
-_MOST = 2**24  # bytes of that file that are read
+_MOST = 2**24  # the most bytes read of that file
 
 
 @dataclass
@@ -210,7 +210,7 @@ class CheckpointManager:
         self._times.pop(path, None)
         self._times[path] = time.time()
         old = self._drop_old()
-        # The list is written before files are deleted: a killed program leaves no dead names.
+        # Write the list before deleting files, so that it never names a deleted file.
         note_latest(self._directory, path, self._times, self._times.values(), self._preserved)
         for name in old:
             Path(f"{name}{ENDING}").unlink(missing_ok=True)

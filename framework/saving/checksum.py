@@ -7,10 +7,10 @@ import os
 import threading
 import zlib
 
-_BLOCK = 2**18  # bytes read at a time: they stay in the cache of a core
-_SHARE = 2**23  # bytes for which a thread pays
+_BLOCK = 2**18  # bytes per read: they fit into a core's cache
+_SHARE = 2**23  # the least bytes per thread
 _THREADS = 4
-_POLYNOMIAL = 0xEDB88320  # of CRC-32, in reflected order
+_POLYNOMIAL = 0xEDB88320  # CRC-32's polynomial, bits in reflected order
 
 
 class Checksum:
@@ -45,7 +45,7 @@ class Checksum:
                     raise EOFError("the file is cut off")
                 crc, left = zlib.crc32(block[:count], crc), left - count
             self._found[i] = crc, length
-        except BaseException as error:  # raised again by `value`, in the caller's thread
+        except BaseException as error:  # `value` raises it in the caller's thread
             self._errors.append(error)
 
     def value(self):
@@ -67,7 +67,7 @@ class Checksum:
 def _has_number(file):
     try:
         return file.fileno() >= 0
-    except (OSError, ValueError):  # a file in memory
+    except (OSError, ValueError):  # a file in memory has no descriptor
         return False
 
 
@@ -97,7 +97,7 @@ def _joined(first, second, length):
 
 def _power(exponent):
     """Return x ** exponent modulo the polynomial; the highest bit is the coefficient of 1."""
-    result, square = 1 << 31, 1 << 30  # 1 and x
+    result, square = 1 << 31, 1 << 30  # the polynomials 1 and x
     while exponent:
         if exponent & 1:
             result = _product(result, square)

@@ -13,8 +13,9 @@ from framework.core.dtypes import as_dtype
 from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
 from framework.saving.hdf5_texts import check_heaps, check_lengths
 
-_FLOOR = 2**20  # bytes up to which a chunked dataset may have any compression ratio
-_FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 32000: "lzf"}  # every h5py has these
+_FLOOR = 2**20  # chunked datasets up to this size in bytes may have any compression ratio
+# the filters that every h5py supports
+_FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 32000: "lzf"}
 
 
 def h5py():

@@ -11,10 +11,11 @@ from framework.core.stored import load_variables
 from framework.optimizers.hooks import in_order_of
 from framework.saving import texts
 
-_FORMER_OPTIONS = ("decay", "is_legacy_optimizer", "jit_compile")  # of Keras 2's optimizers
+# options of Keras 2's optimizers that Keras 3 does not have
+_FORMER_OPTIONS = ("decay", "is_legacy_optimizer", "jit_compile")
 
 # Arguments of Keras 2 that Keras 3 does not have: the start of the class's name -> {argument: the
-# value that changes nothing, or None for any value}.
+# value without an effect; None: no value has an effect}.
 _FORMER_ARGUMENTS = {
     "": {"time_major": False, "softmax_robust_masking": False, "input_axes": None,
          "output_axes": None},
@@ -83,7 +84,7 @@ def _optimizer(training):
         raise DamagedFileError("The training_config has no optimizer_config.")
     config = {k: _current(v) for k, v in record["config"].items() if k not in _FORMER_OPTIONS}
     name = str(record.get("class_name", ""))
-    if name.startswith("Custom>"):  # as tf-keras registers its own
+    if name.startswith("Custom>"):  # the prefix under which tf-keras registers its own optimizers
         name = name.removeprefix("Custom>")
         record = {"module": "keras.optimizers", "registered_name": name}
     return {**record, "class_name": name, "config": config}
@@ -93,7 +94,8 @@ def _json(reader, name, limits):
     text = reader.attribute("", name)
     if text is None:
         return None
-    data = text.encode("utf-8", "surrogateescape")  # h5py's form of bytes that are not UTF-8
+    # h5py decodes bytes that are not UTF-8 to surrogates
+    data = text.encode("utf-8", "surrogateescape")
     return texts.parse(data, f"{reader.name}: {name}", limits)
 
 
@@ -130,7 +132,7 @@ def _read_optimizer(optimizer, reader):
         return
     store = _Listed(reader, paths)
     variables = in_order_of(store, optimizer)
-    if len(paths) == len(variables) - 1:  # Keras 2 has the learning rate in the config only
+    if len(paths) == len(variables) - 1:  # Keras 2 does not save the learning rate as a variable
         variables = [*variables[:1], *variables[2:]]
     try:
         load_variables(variables, store, "Optimizer")

@@ -77,7 +77,7 @@ def _of_layer(layer):
     for module in own.modules:
         found[_unused("module", found)] = module
     for name, value in children_of_part(layer):
-        # Variables, modules and generators are above; lists of them too.
+        # Variables, modules, generators and lists of them are already in `found`.
         if isinstance(value, (Layer, Optimizer)) or _holds_layers(value):
             found[_unused(name, found)] = value
     return found
@@ -142,7 +142,8 @@ def described(root):
             variables[f"{path}{SUFFIX}"] = holder
             continue
         inner = children(holder)
-        held.append((holder, inner))  # keeps lists that `children` made: their ids stay taken
+        # keep the dict alive, so that the ids of its new lists are not reused
+        held.append((holder, inner))
         for name, child in inner.items():
             waiting.append((f"{path}/{_escaped(name)}" if path else _escaped(name), child))
     nodes = [

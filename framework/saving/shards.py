@@ -56,7 +56,8 @@ class ShardWriter:
     def __enter__(self):
         self._stack.__enter__()
         recover(self._path)
-        self._stack.callback(_next_path(self._path).unlink, missing_ok=True)  # runs last
+        # runs last, after the index has its final name
+        self._stack.callback(_next_path(self._path).unlink, missing_ok=True)
         self._index = self._stack.enter_context(replacing(self._path))
         self._old = _shards_of(self._path)
         try:
@@ -67,7 +68,8 @@ class ShardWriter:
         return self
 
     def __exit__(self, _, error, __):
-        with self._stack:  # an error reaches every file's context
+        # the context managers of all files receive the error and discard their files
+        with self._stack:
             if error is not None:
                 with suppress(Exception):
                     self._writer.close()
@@ -87,7 +89,7 @@ class ShardWriter:
     def _finish(self):
         """Write the index; remove the old one when all bytes are on the disk."""
         sums = {name: _checksum(file) for name, file in self._files}
-        # Keras writes a name, and a list only for several names.
+        # Keras writes one name as a string, several as a list
         places = {group: v[0] if len(v) == 1 else v for group, v in self._map.items()}
         index = {"metadata": {"total_size": self._total, "crc32": sums}, "weight_map": places}
         self._index.write(json.dumps(index, indent=4).encode())
@@ -97,7 +99,8 @@ class ShardWriter:
         with replacing(_next_path(self._path)) as next_index:
             self._index.seek(0)
             next_index.write(self._index.read())
-        self._path.unlink(missing_ok=True)  # other readers see no index rather than mixed shards
+        # other readers then find no index instead of mixed shards
+        self._path.unlink(missing_ok=True)
         for name in self._old.difference(sums):
             with suppress(OSError):
                 self._path.with_name(name).unlink()
@@ -137,7 +140,7 @@ def recover(path):
     try:
         descriptor = locked(partial_path(path))
     except SaveError:
-        return  # the process is alive and does this itself
+        return  # the writing process still runs and completes this itself
     try:
         for name in _shards_of(following):
             shard = path.with_name(name)

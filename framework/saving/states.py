@@ -20,7 +20,7 @@ from framework.saving.writing import replacing
 
 _FORMAT, _VALUES, _ARRAYS = "format.json", "values.json", "arrays.safetensors"
 _KIND, _VERSION = "framework state", 1
-_SMALL = 2**20  # bytes of the member that names the format
+_SMALL = 2**20  # the most bytes of format.json
 
 
 def write_state(path, kind, arrays, values):
@@ -107,7 +107,7 @@ class read_state:
 
 
 def _opened(name):
-    from framework.saving.weights import opened  # not at import: weights need layers
+    from framework.saving.weights import opened  # not at module level: `weights` imports layers
 
     return opened(name)
 

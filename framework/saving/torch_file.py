@@ -22,7 +22,7 @@ _DTYPES = {
     "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
     "Bool": "bool", "ComplexFloat": "complex64", "ComplexDouble": "complex128",
 }  # fmt: skip
-_LARGEST_PICKLE = 2**28  # bytes
+_LARGEST_PICKLE = 2**28  # the most bytes of the pickle in the archive
 
 
 class _Kind(str):

@@ -310,7 +310,7 @@ class Assets:
                 f"{self._limits.asset_bytes:,} bytes."
             )
         with tempfile.TemporaryDirectory() as folder:
-            for name in names:  # safe paths: Archive refuses names that lead out of the folder
+            for name in names:  # safe paths: Archive rejects names that lead out of the folder
                 file = Path(folder, *name.removeprefix(start).split("/"))
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(self._archive.read(name, self._limits.asset_bytes, "assets"))

@@ -33,17 +33,17 @@ def replacing(path):
         descriptor = locked(partial)
     replaced = False
     try:
-        # Closing the file may raise too: it writes what is buffered.
+        # Closing may raise too: it writes the buffered data.
         with clear_errors(path), os.fdopen(descriptor, "w+b") as file:
             yield file
             file.flush()
             _keep_mode(file.fileno(), final)
             os.fsync(file.fileno())
-            if fcntl is not None:  # rename while the lock keeps other writers out
+            if fcntl is not None:  # rename under the lock, which excludes other writers
                 partial.replace(final)
                 replaced = True
         with clear_errors(path):
-            if not replaced:  # Windows can replace a file only by a closed one
+            if not replaced:  # Windows cannot rename an open file
                 partial.replace(final)
                 replaced = True
             flush_folder(final.parent)
@@ -94,7 +94,7 @@ def locked(partial):
         except BaseException:
             os.close(descriptor)
             raise
-        os.close(descriptor)  # another writer has renamed this file: create a new one
+        os.close(descriptor)  # another writer has just renamed the locked file: create a new one
 
 
 def _is_ours(descriptor, partial):
@@ -104,7 +104,7 @@ def _is_ours(descriptor, partial):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-            return True  # the file system has no locks: write without one
+            return True  # the file system does not support locks: write without one
         raise SaveError(
             f"Cannot write {partial.name[1:-8]!r}: another writer is writing it right now. What "
             "was there is unchanged."
@@ -130,7 +130,8 @@ def flush_folder(folder):
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # unsupported by some file systems
+        # some file systems cannot sync a folder
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
     finally:
         os.close(descriptor)

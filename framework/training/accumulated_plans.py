@@ -82,7 +82,8 @@ class StepParts:
         step = self._step
         loss, gradients = self.gradient_plans(self._gradients, [x, y, sample_weight])
         if step._scaled:
-            step.optimizer._framework.stage = "unscaled"  # set only by a trace, not by a plan
+            # a plan does not run the Python code that sets this
+            step.optimizer._framework.stage = "unscaled"
         variables = step.model.trainable_variables
         return loss, self._as_gradients(*gradients, variables, _rows(x))
 

@@ -15,7 +15,7 @@ from framework.data.structure import map_named
 from framework.layers.tracking import structure
 
 BATCH = ("x", "y", "sample_weight")
-_CHANGES = 8  # consecutive changes of settings without a plan, after which `explain` reports it
+_CHANGES = 8  # `explain` reports a plan miss after this many changes of settings in a row
 
 
 class Plans:
@@ -31,8 +31,8 @@ class Plans:
 
     def __init__(self, model, name):
         self._model, self.plan_cache = model, PlanCache(name)
-        self._facts = None  # (change counters, hash of the model's state at that time)
-        self._in_vain = 0  # consecutive changes of settings without a plan between them
+        self._facts = None  # (change counters, hash of the model's state) of the last call
+        self._in_vain = 0  # changes of settings in a row without a plan between them
 
     def possible(self):
         """Return whether this call may run by a plan."""
@@ -110,7 +110,7 @@ class _BatchFunction(CallArguments):
     def names(self):
         parts = self.values
         if len(parts) == 1 and isinstance(parts[0], tuple) and len(parts[0]) <= 3:
-            (parts,) = parts  # `train_step(data)`: name the parts of `data`
+            (parts,) = parts  # in `train_step(data)`, `data` has the parts
         return named(self._names, parts)
 
 

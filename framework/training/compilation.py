@@ -50,7 +50,7 @@ class Compilation:
             bind(self.optimizer, model)
         self.loss_tracker = Mean(name="loss")
         self.step = None
-        self.told = set()  # the mistakes that `fit` has warned about
+        self.told = set()  # keys of the mistakes that `fit` has already warned about
 
     def __getstate__(self):  # a copied model builds its own step
         return {**vars(self), "step": None}
@@ -156,7 +156,7 @@ class CompiledLoss:
             taking[i] = True
         if _fits(y, y_pred):
             targets = spread(y, "y", filled=taking)
-        elif sum(taking) == 1:  # `y` is the target of the only output with a loss
+        elif sum(taking) == 1:  # only one output has a loss: `y` is its target
             targets = [y if takes else None for takes in taking]
         else:
             raise InvalidArgumentError(

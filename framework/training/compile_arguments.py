@@ -151,7 +151,7 @@ class FunctionMetric(metrics.MeanMetricWrapper):
         if np.ndim(values):
             return values
         self._scalars += 1
-        if self._scalars == 2:  # warn only now: for a single batch the value is exact
+        if self._scalars == 2:  # from the second batch on the mean over batches may be wrong
             check_scalar_metric(self.name)
         values = operand(values, self.dtype, not isinstance(y_pred, np.ndarray))
         return broadcast_to(values, shape=shape_of(y_pred)[:1])

@@ -76,7 +76,7 @@ def debugging(debug):
         return nullcontext()
     if debug != "numerics":
         raise InvalidArgumentError(f'fit: debug must be None or "numerics", got {debug!r}.')
-    from framework.training.numerics_check import numerics  # rarely needed
+    from framework.training.numerics_check import numerics  # at first use: rarely needed
 
     return numerics()
 

@@ -30,14 +30,18 @@ class Feed:
         self._batches, self._steps, self._group = batches, steps, group
         self._restart, self._pass = restart, first
         self._going = None
-        self._seen = 0  # the batches that executions of this pass asked for
-        self._learned = None  # the batches that executions asked for when unknown data ended
+        self._seen = 0  # how many batches the executions of this pass have requested
+        # how many batches an epoch requests, known after data of unknown length ended once
+        self._learned = None
         self._gave = False  # whether the data yielded any batch
-        self.tracks = False  # whether to keep the state of random generators at each pass's start
-        # this pass over the data: its number, the batches taken, the random state at its start
+        # whether to record the random generators' state at the start of each pass
+        self.tracks = False
+        # this pass over the data: its number, the batches it took, the random state at
+        # its start
         self._number, self._taken, self._at_begin = first, 0, None
         self._sampled = 0  # number of batches that `sample` took from an iterator
-        self._resumed = None  # the iterator of a resumed pass, and the batches done in its epoch
+        # the iterator of a resumed pass and the number of batches already done in its epoch
+        self._resumed = None
         self.done = 0
         self.exhausted = False
 

@@ -348,7 +348,8 @@ def _saving(model, feed, validation, step, resume, save_every, callbacks):
     backups = [c for c, record in records if getattr(record, "backs_up", False)]
     if resume is None and not backups:
         return None
-    from framework.training.resuming import Saving, interval_of  # a plain fit needs no files
+    # not at module level: most fits save no state
+    from framework.training.resuming import Saving, interval_of
 
     if backups and resume is not None:
         raise InvalidArgumentError(

@@ -37,7 +37,8 @@ class numerics:
 
     def __enter__(self):
         self._outer, thread.numerics = thread.numerics, self
-        self._errors = np.errstate(all="ignore")  # a NumericsError replaces NumPy's warnings
+        # no NumPy warnings: a NumericsError reports the problem
+        self._errors = np.errstate(all="ignore")
         self._errors.__enter__()
         self._checker.__enter__()
         return self
@@ -54,7 +55,7 @@ class numerics:
         ours = (self._checker, self._checker._event_log)
         thread.stack = tuple(r for r in stack if r not in ours)
         try:
-            if not model.built:  # the step can run again only from weights that exist
+            if not model.built:  # build now: the step is run again from a snapshot of the weights
                 model(x, training=False)
             held = [*model.variables, *model.metrics_variables, *optimizer.variables]
             state = Snapshot(held, optimizer)

@@ -101,7 +101,7 @@ class Meter(Recorder):
         self._layer = self._phase = self._last = None
 
     def __enter__(self):
-        recorders.push(self)  # pushed after the tape, which gives the outputs their serials
+        recorders.push(self)  # pushed after the tape, so that outputs already have their serials
 
     def __exit__(self, *_):
         recorders.remove(self)
@@ -301,7 +301,7 @@ def _trained(layers):
     """Return the trainable parameters of each layer; an inner layer that ran counts its own."""
     variables = {la: la.trainable_variables if la is not OUTSIDE else [] for la in layers}
     counts, seen = {}, set()
-    inner_first = layers[::-1]  # of two layers with equal variables, the inner one counts them
+    inner_first = layers[::-1]  # if layers have the same variables, the innermost counts them
     for layer in sorted(inner_first, key=lambda layer: len(variables[layer])):
         own = [v for v in variables[layer] if v.serial not in seen]
         seen.update(v.serial for v in own)

@@ -56,7 +56,7 @@ class Progbar:
         if not state.open:
             state.display.begin(0, self.target)
             state.open = True
-        # an update without a new step counts as one, as in Keras
+        # as in Keras, an update without a new step counts as one step
         steps = max(current - state.done, 1)
         for name, value in values or ():
             if _is_mean(self, name):

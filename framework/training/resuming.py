@@ -131,7 +131,7 @@ class Saving:
             logs = unpacked(self._values["logs"], self._file.array)
             if not done:
                 self._restore()
-            # After a state with `stop_training` no epoch is left.
+            # If `stop_training` was saved, no epoch is left.
             return (sys.maxsize if self._model.stop_training else epoch), logs
 
     def enter(self, epoch):

@@ -36,11 +36,11 @@ class Snapshot:
         for part, slots, shared in self._slots:
             record = part._framework
             if _sizes(record.slots) == _sizes(slots) and len(record.shared) == len(shared):
-                continue  # no slot was created since the snapshot
+                continue  # no slots were created since the snapshot
             for present, before in ((record.slots, slots), (record.shared, shared)):
                 present.clear()
                 present.update(before)
-            forget_plans(part)  # plans refer to the removed slots
+            forget_plans(part)  # the plans refer to slots that are removed here
 
 
 def _sizes(slots):

@@ -97,7 +97,7 @@ def _variables(model, optimizer, metrics):
         ("metrics", [v for metric in metrics for v in metric.variables]),
     ):
         for i, variable in enumerate(variables):
-            # Keys have the index, not the path: the layers of an equal model may have other names.
+            # Keys use indices, not paths: an equal model may have other layer names.
             name = f"/{variable.name}" if group == "model" else ""
             named[f"{group}/{i}{name}"] = variable
     return named

@@ -266,7 +266,7 @@ class Trainer(Fitting):
             >>> [finding.subject for finding in page.findings if not finding.good]
             ['outputs', 'units', 'overfit']
         """
-        from framework.training.mistakes.fast_check import fast_check  # rarely needed
+        from framework.training.mistakes.fast_check import fast_check  # at first use: rarely needed
 
         return fast_check(self, x, y, batch_size)
 

@@ -54,10 +54,10 @@ class TrainingStep:
         self._metrics, self._loss_names = list(metrics), list(loss_names)
         self._unmatched = bool(self._metrics)
         self.first_loss = None  # the loss of the first batch, an array
-        self._frozen = False  # whether a warning has said that nothing is trainable
+        self._frozen = False  # whether the user was warned that nothing is trainable
         self._logs = None  # the result of `update_metrics` for the last batch
         self._gives_loss_only = accumulator is None and not reports
-        self._reasons = None  # a MissingGradients: why gradients are missing
+        self._reasons = None  # a MissingGradients, which says why gradients are missing
         self._observer = None  # a `StepRecord` while a callback declares `needs`
         self._scaled = scales(optimizer)
         self._factor = getattr(optimizer, "loss_scale_factor", None)
@@ -363,7 +363,8 @@ class TrainingStep:
     def _update(self, gradients, variables):
         if self._clip:
             gradients = self._clip(gradients)
-        if self._factor is not None:  # undo the unscaling: the optimizer divides by its loss scale
+        # the optimizer divides gradients by this factor, but these are already unscaled
+        if self._factor is not None:
             gradients = [None if g is None else g * self._factor for g in gradients]
         self._bind()
         self._apply_gradients(gradients, variables)

@@ -38,7 +38,8 @@ class Numbers(Targets):
         return y.reshape(len(y), -1) if y.ndim == 1 else y
 
     def decode(self, outputs):
-        outputs = np.asarray(outputs, "float64")  # the dtype of scikit-learn's regressors
+        # the dtype of predictions of scikit-learn's regressors
+        outputs = np.asarray(outputs, "float64")
         return outputs[:, 0] if self.flat and outputs.ndim == 2 else outputs
 
 
@@ -118,7 +119,7 @@ class Labels(Targets):
     """A matrix of 0 and 1, several labels a row: passed to the model as it is."""
 
     def __init__(self, y):
-        self.classes = np.arange(y.shape[1])  # the columns, as in scikit-learn's networks
+        self.classes = np.arange(y.shape[1])  # column indices, as in scikit-learn's neural networks
 
     def encode(self, y):
         return np.asarray(y, "float32")

@@ -5,7 +5,7 @@ from framework.experimental.numpy import functions
 from framework.experimental.numpy.conversion import asarray
 from framework.experimental.numpy.declarations import OWN, declared
 
-# as in TensorFlow; NumPy's own functions call a method of their name, if there is one
+# Methods of tensors, as in TensorFlow. NumPy's functions call a method of the same name.
 _METHODS = {
     "clip": "clip", "flatten": "flatten", "max": "amax", "mean": "mean", "min": "amin",
     "ravel": "ravel", "swapaxes": "swapaxes",

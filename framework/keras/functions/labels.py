@@ -59,7 +59,7 @@ def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2) -> Any:
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    if isinstance(x, (Tensor, CoreVariable, Operand)):  # with a gradient
+    if isinstance(x, (Tensor, CoreVariable, Operand)):  # tensors: by ops, which have gradients
         return import_module("framework.keras.ops.neural").normalize(x, axis=axis, order=order)
     norms = np.atleast_1d(np.linalg.norm(np.asarray(x), order, axis))
     norms[norms == 0] = 1

@@ -166,7 +166,8 @@ def associative_scan(f: Any, elems: Any, reverse: bool = False, axis: Any = 0) -
             f"associative_scan: `elems` need one size along axis {axis}, got {sorted(sizes)}."
         )
     size, shift = sizes.pop(), 1
-    while shift < size:  # position i combines the 2 * shift elements up to it, or all
+    # after a round, position i holds the combination of the last 2 * shift elements up to i
+    while shift < size:
         before = each(lambda x, n=shift: part(x, None, -n), found)
         here = each(lambda x, n=shift: part(x, n, None), found)
         first = each(lambda x, n=shift: part(x, None, n), found)

@@ -98,7 +98,8 @@ def conv_transpose(
     how = w.shape[:-2], window["strides"], window["padding"] == "SAME", extra, window["dilations"]
     sizes, amounts = transposed(x.shape[1:-1], *how)
     window["padding"] = amounts
-    ones = (1,) * len(sizes)  # the check of output_padding does not depend on the sizes
+    # output_padding is valid for all sizes or for none: test it with size 1
+    ones = (1,) * len(sizes)
     if output_sizes(transposed(ones, *how)[0], w.shape[:-2], **window) != ones:
         raise InvalidArgumentError(
             f"{what}: output_padding must be less than strides, got output_padding="

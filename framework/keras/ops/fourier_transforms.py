@@ -188,7 +188,7 @@ def istft(
     frames = fourier.irfft(_fitted(z, size // 2 + 1), length=size)
     weights = _window(window, frame, size, frames.dtype, "istft")
     signal = framing.overlap_add(frames if weights is None else frames * weights, step=stride)
-    # the sum of the squared windows at each place, by which the sum of frames is divided
+    # The sum of squared windows at each sample, by which the overlapped frames are divided.
     squares = np.ones(size, frames.dtype.np) if weights is None else elementwise.square(weights)
     each = movement.getitem(real(z), index=(Ellipsis, slice(1)))
     total = framing.overlap_add(arrays.ones_like(each) * squares, step=stride)

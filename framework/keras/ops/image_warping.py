@@ -73,7 +73,7 @@ def affine_transform(
     return _projected(x, t, first, interpolation, fill_mode, fill_value, "affine_transform")
 
 
-@operation  # on its own, because stand-ins as points have no perspective
+@operation  # a separate op: symbolic points have no values to compute a perspective transform from
 def _projected(x, transforms, first, interpolation, mode, fill, what):
     layout = ImageLayout(x, first)
     x = layout.batch(x)

@@ -222,7 +222,8 @@ def _for_heads(x, heads):
     """Repeat keys or values to so many heads (Ainslie et al. 2023, arXiv:2305.13245)."""
     own = x.shape[2]
     if own in (heads, 0, None) or heads is None or heads % own:
-        return x  # the heads fit, or the attention op raises
+        # equal head counts need no repeat; counts that do not fit raise in the attention op
+        return x
     return movement.gather(x, np.repeat(np.arange(own), heads // own), axis=2)
 
 

@@ -198,7 +198,8 @@ class RandomElasticTransform(MovingLayer):
     def transform_bounding_boxes(
         self, bounding_boxes: Any, transformation: Any = None, training: bool = True
     ) -> Any:
-        return bounding_boxes  # shifts are smaller than boxes; Keras has no rule either
+        # displacements are small against boxes; Keras does not move boxes either
+        return bounding_boxes
 
 
 def _smooth(noise, sigma, largest):

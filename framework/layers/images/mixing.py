@@ -150,7 +150,7 @@ def _mixed_labels(labels, transformation, dtype):
     return weight * labels + (1.0 - weight) * _with_others(labels, transformation)
 
 
-_TRIALS = 16  # one succeeds with a probability of 1/2 or more
+_TRIALS = 16  # attempts of rejection sampling: each succeeds with a probability of 1/2 or more
 
 
 def _beta(source, n, bounds):

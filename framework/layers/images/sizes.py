@@ -252,7 +252,7 @@ class RandomCrop(MovingLayer):
         data = box.converted(bounding_boxes, name, "xyxy", *old)
         if old[0] > size[0] and old[1] > size[1]:
             high, wide = size
-        else:  # a part that is not larger than the result, and resized to it
+        else:  # the image was cropped to a part no larger than the target, then resized
             high, wide = (min(n, m - int(k)) for n, m, k in zip(size, old, (top, left)))
         top, left = (tensor(start, dtype="float32", casts=True) for start in (top, left))
         edges = box.cropped(data["boxes"], top, left, high, wide)

@@ -194,7 +194,8 @@ class OwnCell(RNN, kw_only=True, left_out=("cell",), cell_class=None, cell_name=
 
     unroll: bool = False
     zero_output_for_mask: bool = False
-    if TYPE_CHECKING:  # keyword-only here: type checkers must not see RNN's first argument
+    # hides RNN's first argument from type checkers: these layers create their own cell
+    if TYPE_CHECKING:
         cell: Any = None
 
 

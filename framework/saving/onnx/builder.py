@@ -143,7 +143,7 @@ class Builder:
         name = self.unique(path or "constant")
         self.initializers[name] = array
         if path is None:
-            self._constants[key] = name, array  # the array stays alive: `key` may be its id
+            self._constants[key] = name, array  # keep the array alive: `key` may contain its id
         return name
 
     # ---- nodes ----
@@ -249,7 +249,7 @@ class Builder:
             for i, n in enumerate(shape)
         ]
         unknown = [i for i, n in enumerate(copied) if type(n) is Size]
-        if 0 in shape:  # an empty tensor: 0 then means 0
+        if 0 in shape:  # an empty tensor: with allowzero, 0 in the shape is a size of 0
             return self("Reshape", ref, self.ints(shape), allowzero=1, shape=shape)
         if len(unknown) == 1:
             copied[unknown[0]] = -1

@@ -120,7 +120,8 @@ def _traced(given):
         trials = [given.arrays(sizes, k, fill) for k in range(count)]
         return (*general_graph([given.function] * count, trials), sizes)
 
-    def of_sizes(sizes):  # an ExportError with varied contents is not hidden by constant ones
+    # raises an ExportError of the varied contents even if constant contents work
+    def of_sizes(sizes):
         return first_that_runs([partial(attempt, sizes, fill) for fill in FILLS])
 
     trials = [partial(of_sizes, sizes) for sizes in signature.trial_sizes(given.symbols)]
@@ -179,7 +180,7 @@ def _write(onnx, path, given, b, written, sizes):
             data.unlink(missing_ok=True)
         raise
     for other in path.parent.glob(f"{glob.escape(path.name)}.????????.data"):
-        if other != data:  # of the file that was replaced
+        if other != data:  # data files of the replaced model
             other.unlink(missing_ok=True)
 
 
@@ -188,7 +189,8 @@ def _write_data(path, arrays):
     with replacing(path) as file:
         for offset, array in arrays:
             file.write(b"\0" * (offset - file.tell()))
-            file.write(proto.little_endian(array).reshape(-1).view(np.uint8))  # no copy
+            # a view of the bytes, no copy
+            file.write(proto.little_endian(array).reshape(-1).view(np.uint8))
 
 
 def _summary(path, inputs, written, opset):

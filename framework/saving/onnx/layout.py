@@ -23,7 +23,7 @@ def merged(nodes, initializers, results, names):
         results: the names of the graph's outputs.
         names: a function that makes a name unique.
     """
-    done, made = [], {}  # made: output -> the Transpose node that computes it
+    done, made = [], {}  # made: output name -> the Transpose node that computes it
     for node in nodes:
         if node.op_type == "Transpose":
             last = _joined(node, made)
@@ -66,8 +66,8 @@ def _moved(node, made, initializers, names, done):
     return _joined(Node("Transpose", [node.outputs[0]], [output], {"perm": perm}), made)
 
 
-# A move changes the node so that it reads the inputs of transposes, and returns the permutation of
-# the transpose behind it; None if it cannot.
+# A move changes the node so that it reads the inputs of its Transpose nodes, and returns the
+# permutation of the Transpose that must follow it. It returns None if it cannot.
 
 
 def _elementwise(node, perm, made, initializers, names):

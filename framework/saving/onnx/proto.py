@@ -103,7 +103,8 @@ class Messages:
     def _outside(self, name, array):
         """Return the message of a tensor whose bytes lie in the other file."""
         onnx = self._onnx
-        offset = -(-self._end // 4096) * 4096  # runtimes map pages of the file
+        # page-aligned, so that runtimes can map the tensor into memory
+        offset = -(-self._end // 4096) * 4096
         self._end = offset + array.nbytes
         self.arrays.append((offset, array))
         tensor = onnx.TensorProto(

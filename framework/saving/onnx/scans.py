@@ -39,7 +39,8 @@ def scan(b, states, sequences, step, axis=1, reverse=False):
     ends = [b("Identity", ref, shape=ref.shape) for ref in (*new, *outputs)]
     body = Body([*inner, *parts], ends, b.nodes)
     b.nodes = outer
-    b.sizes_computed, b.dims_known = sizes, dims  # what the body computed is not visible outside
+    # forget the sizes that the body computes: the outer graph cannot read them
+    b.sizes_computed, b.dims_known = sizes, dims
     k, m = len(sequences), len(outputs)
     found = b(
         "Scan", *states, *sequences, outputs=len(new) + m, body=body, num_scan_inputs=k,

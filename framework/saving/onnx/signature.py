@@ -102,7 +102,8 @@ def _arguments(function, given):
         args = list(given) if isinstance(given, (list, tuple)) else [given]
         inputs = _inputs_of(function)
         if inputs is not None and len(args) > 1 and len(args) == len(nest.flatten(inputs)):
-            return [nest.pack_sequence_as(inputs, args)]  # a functional model takes one nest
+            # a functional model takes its inputs as one nested structure
+            return [nest.pack_sequence_as(inputs, args)]
         return args
     known = getattr(function, "input_signature", None)
     if known:
@@ -187,7 +188,7 @@ def _output_names(function, result):
     count = len(nest.flatten(result))
     names = getattr(function, "output_names", None) if isinstance(function, Layer) else None
     stack = getattr(getattr(function, "_framework", None), "stack", None)
-    if stack and not names:  # of a Sequential model
+    if stack and not names:  # a Sequential model: its output has the name of the last layer
         names = [stack[-1].name]
     if names and len(names) == count:
         return _distinct(names)

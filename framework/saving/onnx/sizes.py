@@ -94,14 +94,16 @@ def derivation(values, known_values):
         values: the size in each trace.
         known_values: the sizes that the graph has: tuples of their values.
     """
-    found = list(known_values)[::-1]  # the latest sizes are the nearest
+    # newest first: the most recent sizes are the most likely sources
+    found = list(known_values)[::-1]
     pairs = [(a, b) for i, a in enumerate(found) for b in found[i:]] if len(found) < 64 else []
     singles = [(a,) for a in found]
     wanted = np.array(values, np.int64)
     ways = [w for sizes in singles + pairs for w in [_linear(sizes, wanted)] if w is not None]
     if not ways:
         ways = [w for sizes in singles for w in _bounded(sizes, wanted)]
-    if not ways and len(set(values)) > 2 and len(values) > 3:  # fewer do not determine the numbers
+    # fewer traces do not determine the coefficients
+    if not ways and len(set(values)) > 2 and len(values) > 3:
         ways = [w for sizes in singles for w in _divided(sizes, wanted)]
     return min(ways, key=lambda way: way.offset != 0, default=None)
 

@@ -108,7 +108,7 @@ def _traced_graph(function, arguments):
     call.recording.undo()
     outside = user_position()
     for node in call.recording.nodes:
-        if node.line == outside:  # the export, not a line of the call
+        if node.line == outside:  # this line is that of the export, not a line of the function
             node.line = None
     _check(call.recording, call)
     return call.graph(), call.result

@@ -10,12 +10,14 @@ class CallbackRecord(Record):
     """The internal state of a callback."""
 
     step = None  # the StepRecord of the current `fit`
-    needs = frozenset()  # values that this object needs besides the `needs` of its class
-    release = None  # called when `fit` ends, after an error too
-    backs_up = False  # whether `fit` saves its state as this BackupAndRestore says
+    needs = frozenset()  # values that this callback needs in addition to the `needs` of its class
+    release = None  # called at the end of `fit`, also after an error
+    # whether `fit` saves and restores its state for this callback (BackupAndRestore)
+    backs_up = False
     lazy_logs = False  # whether hooks receive a function that computes the logs
-    position = resume = None  # functions: return where its files end; take that of a saved state
-    saves = ()  # the attributes that `fit(resume=...)` saves; "_framework.x": x of the record
+    # functions: return the position in the written files; continue at a saved position
+    position = resume = None
+    saves = ()  # attributes in the state of `fit(resume=...)`; "_framework.x" is x of this record
 
 
 class Callback(Owning):

@@ -38,7 +38,8 @@ class CSVLogger(Callback):
         record.position, record.resume = partial(_position, self), partial(_resume, self)
         if batch:
             record.needs = frozenset({"loss"})
-            # Set only if needed: a hook that a callback overrides costs time in each batch.
+            # Only if needed: every batch pays for a callback that overrides this
+            # hook.
             self.on_train_batch_end = partial(_write_batch, self)
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -67,7 +68,8 @@ class CSVLogger(Callback):
         if self.keys is None:
             self.keys = sorted(logs)
             if not any(key.startswith("val_") for key in self.keys):
-                self.keys += [f"val_{key}" for key in self.keys]  # a later epoch may be validated
+                # later epochs may have validation results
+                self.keys += [f"val_{key}" for key in self.keys]
         _write(self, epoch, logs)
 
     def on_train_end(self, logs: Any = None) -> None:

@@ -23,7 +23,8 @@ class History(Callback):
         self._framework.saves = ("epoch", "history", "batches")
         if batch:
             self._framework.needs = frozenset({"loss"})
-            # Set only if needed: a hook that a callback overrides costs time in each batch.
+            # Only if needed: every batch pays for a callback that overrides this
+            # hook.
             self.on_train_batch_end = partial(_keep_loss, self)
 
     def on_train_begin(self, logs: Any = None) -> None:

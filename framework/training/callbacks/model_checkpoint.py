@@ -71,7 +71,8 @@ class ModelCheckpoint(Monitor):
                     'ModelCheckpoint: save_freq must be "epoch" or a number of batches, got '
                     f"{save_freq!r}."
                 )
-            # Set only if needed: a hook that a callback overrides costs time in each batch.
+            # Only if needed: every batch pays for a callback that overrides this
+            # hook.
             self.on_train_batch_end = partial(_after_batch, self)
         self._framework.epoch = self._framework.batches = 0
         self.asynchronous = asynchronous
@@ -82,7 +83,7 @@ class ModelCheckpoint(Monitor):
         self._framework.saves = ("best", "_framework.epoch", "_framework.batches")
 
     def on_train_begin(self, logs: Any = None) -> None:
-        if self.save_best_only:  # nothing else needs to know which direction is better
+        if self.save_best_only:  # only save_best_only compares values
             super().on_train_begin(logs)
 
     def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
@@ -127,7 +128,7 @@ def _write(callback, epoch, batch, logs, words):
     path.parent.mkdir(parents=True, exist_ok=True)
     if callback.asynchronous:
         background = callback._framework.background
-        background.wait()  # before values are taken: of two files in memory one would be enough
+        background.wait()  # first, so that memory never holds two copies of the values
         background.start(taken(callback.model, path, callback.save_weights_only))
         return
     save = callback.model.save_weights if callback.save_weights_only else callback.model.save

@@ -54,7 +54,8 @@ def _goes_up(callback):
     if words[-1] == "loss":
         return False
     for metric in sorted(_metrics(callback), key=lambda metric: -len(metric.name)):
-        # names in logs may have an output's name before the metric's and a number after it
+        # In logs an output's name may precede the metric's name, and a number may follow
+        # it.
         if re.fullmatch(rf"(.*_)?{re.escape(metric.name)}(_\d+)?", name):
             direction = _direction_of(metric)
             if direction is not None:
@@ -102,7 +103,7 @@ def _direction_of(metric):
     function = metric._fn if isinstance(metric, MeanMetricWrapper) else None
     if isinstance(function, Loss) or function in losses.by_name.values():
         return "down"
-    direction = getattr(metric, "_direction", None)  # the attribute that Keras's metrics have
+    direction = getattr(metric, "_direction", None)  # metrics of Keras have this attribute
     if direction is None and isinstance(metric, Metric):
         return type(metric)._framework.direction
     return direction

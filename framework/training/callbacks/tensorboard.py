@@ -68,7 +68,8 @@ class TensorBoard(Callback):
         update_freq: Any = "epoch", profile_batch: Any = 0, embeddings_freq: Any = 0,
         embeddings_metadata: Any = None, write_gradients: bool = False,
     ):  # fmt: skip
-        event_file.messages("compat.proto.event_pb2")  # a missing package is an error now
+        # raises now if the protobuf package is missing
+        event_file.messages("compat.proto.event_pb2")
         self.log_dir, self.write_graph, self.write_images = str(log_dir), write_graph, write_images
         self.histogram_freq = board_settings.frequency(histogram_freq, "histogram_freq")
         self.embeddings_freq = board_settings.frequency(embeddings_freq, "embeddings_freq")
@@ -82,7 +83,7 @@ class TensorBoard(Callback):
                 "between histograms."
             )
         record = self._framework
-        record.lazy_logs = True  # values are read only if they are written
+        record.lazy_logs = True  # the logs are computed only when they are written
         record.profiled = board_settings.batches(profile_batch)
         record.needs = frozenset(
             [*(["batch"] if write_graph or record.profiled else []),
@@ -95,7 +96,8 @@ class TensorBoard(Callback):
         record.position, record.resume = partial(_position, self), partial(_resume, self)
         record.release = partial(_close, self)
         if self.update_freq != "epoch" or write_steps_per_second or record.profiled:
-            # Set only if needed: a hook that a callback overrides costs time in each batch.
+            # Only if needed: every batch pays for a callback that overrides this
+            # hook.
             self.on_train_batch_begin = partial(_before_batch, self)
             self.on_train_batch_end = partial(_after_batch, self)
         if self.update_freq != "epoch":
@@ -151,7 +153,7 @@ class TensorBoard(Callback):
             return
         step = int(np.asarray(optimizer.iterations))
         _scalars(self, "validation", "evaluation_{}_vs_iterations", _values(logs), step)
-        if "train" not in self._framework.writers:  # `evaluate` outside of `fit`
+        if "train" not in self._framework.writers:  # `evaluate` was not called by `fit`
             _close(self)
 
 
@@ -258,7 +260,7 @@ def _write_ops(board):
     try:
         with writers.record_if(False):
             graph = graphs.graph_def_of(board.model, board._framework.step.x)
-    except InvalidArgumentError:  # the model trains in its own way: there is no batch
+    except InvalidArgumentError:  # a custom training loop provides no batch
         return
     _writer(board, "train")._file.add(graph_def=graph.SerializeToString())
 
@@ -266,7 +268,7 @@ def _write_ops(board):
 def _write_profile(board, step):
     first, last = board._framework.profiled
     x, y, sample_weight = board._framework.step.batch
-    with writers.record_if(False):  # layers write nothing in the repeated steps
+    with writers.record_if(False):  # layers write no summaries in the repeated steps
         profile = board.model.profile(
             x, y, sample_weight=sample_weight, repeats=last - first + 1, print_fn=lambda _: None
         )

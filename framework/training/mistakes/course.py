@@ -34,7 +34,7 @@ class Course:
         self._step = None if own else compiled_step(model)
         self._losses = []
         self.epoch = 0  # the current epoch, counted from 0
-        # whether a callback or the loss scaling handles a loss that is not finite
+        # whether a callback or loss scaling handles NaN and infinite losses
         self.handled = scales(self._training.optimizer)
         if "order" not in self._training.told:
             self._training.told.add("order")
@@ -74,7 +74,7 @@ class Course:
         """
         loss = logs.get("loss")
         if self._doctor:
-            self._last = batch  # the page is printed when the progress bar is complete
+            self._last = batch  # for the page printed after the progress bar is complete
         if not isinstance(loss, float):
             return
         self._losses.append(loss)
@@ -131,11 +131,11 @@ class Course:
             )
 
     def _causes(self, batch):
-        from framework.training.mistakes import one_pass  # rarely needed
+        from framework.training.mistakes import one_pass  # at first use: rarely needed
 
         try:
             return one_pass.one_pass(self._step, *map(as_tensors, batch)).mistakes()
-        except Exception:  # looking for a cause must not end the training
+        except Exception:  # a failed search for the cause must not end the training
             return []
 
     def _warn_once(self, what, message):

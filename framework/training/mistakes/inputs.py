@@ -48,7 +48,7 @@ def _first_weights(model):
     found = _layers_of(model)
     for layer in found:
         if getattr(getattr(layer, "_framework", None), "graph", None) is not None:
-            return _first_weights(layer)  # a model inside the model
+            return _first_weights(layer)  # a nested model
         kind = type(layer).__name__
         if kind in _WEIGHING:
             return layer
@@ -83,7 +83,7 @@ def sorted_rows(batches):
         return None
     count = np.count_nonzero(steps) + 1
     if count > len(classes) // 8:
-        return None  # many distinct integers: probably counts or times, not classes
+        return None  # many distinct integers are probably counts or times, not classes
     return (
         f"The {len(classes)} rows are sorted by class and not shuffled, so most batches have rows "
         f"of one of the {count} classes only, and training forgets the others. {remedy}"

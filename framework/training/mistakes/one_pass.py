@@ -18,11 +18,11 @@ class Activity(NamedTuple):
     """The values of one activation on a batch."""
 
     op: str
-    layer: object  # the layer whose call computed them, or None
+    layer: object  # the layer that computed the activations, or None
     line: str
     units: int  # the size of the last axis
-    dead: int  # units that are 0 for all rows
-    saturated: float  # the share of values at the limits, for sigmoid and tanh
+    dead: int  # how many units are 0 in all rows
+    saturated: float  # the fraction of values at the limits of sigmoid or tanh
 
     @property
     def place(self):

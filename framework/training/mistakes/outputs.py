@@ -33,7 +33,7 @@ class Output(NamedTuple):
     """One output of a model on a batch, with its target and loss."""
 
     loss: object
-    kind: object  # the classes of cross-entropies that the loss is one of, or None
+    kind: object  # the cross-entropy classes of this loss's kind, or None
     from_logits: bool
     y_true: object  # an array, or None
     y_pred: np.ndarray
@@ -57,7 +57,7 @@ def output_mistakes(loss, y_true, y_pred, layer=None):
     kind, from_logits = _kind(loss)
     labels = y_true.array if type(y_true) is Tensor and y_true.array.dtype.kind in "fiub" else None
     output = Output(loss, kind, from_logits, labels, array, *_described(layer))
-    one = _softmax_of_one_unit(output)  # the cause of other messages
+    one = _softmax_of_one_unit(output)  # it causes the other mistakes, so report it alone
     if one:
         return [one]
     found = (_logits(output), _labels_outside(output), _unreachable(output), _broadcast(output))
@@ -205,7 +205,8 @@ def metric_mistakes(metrics, y_true):
         return []
     labels = y_true.array
     fractions = (labels != np.floor(labels)).mean() if labels.size else 0
-    if fractions < 0.5 or (labels.min() >= 0 and labels.max() <= 1):  # probabilities are labels too
+    # fractions in [0, 1] may be probabilities
+    if fractions < 0.5 or (labels.min() >= 0 and labels.max() <= 1):
         return []
     message = (
         f"metrics: {wanted[0]!r} compares classes, but y has numbers such as "

@@ -66,7 +66,7 @@ def write_embeddings(model, folder, labels):
             with replacing(Path(folder, row.metadata_path)) as file:
                 file.write(labels[layer.name].read_bytes())
     with replacing(Path(folder, CONFIG)) as file:
-        file.write(str(config).encode())  # protocol buffers print their text format
+        file.write(str(config).encode())  # str() of a protocol buffer is its text format
 
 
 def _embeddings(model):

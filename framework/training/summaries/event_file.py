@@ -17,8 +17,8 @@ from pathlib import Path
 from framework.core.errors import SaveError
 from framework.data.records import TFRecordWriter
 
-SOURCE = "framework"  # who wrote a file, in its first event
-VERSION = "brain.Event:2"  # the version of the format
+SOURCE = "framework"  # the name of the writer in a file's first event
+VERSION = "brain.Event:2"  # the version of the event file format
 _PREFIX = "events.out.tfevents"
 
 _numbers = itertools.count()
@@ -129,7 +129,7 @@ def drop_later(root, folders, known):
     that have later numbers are deleted. Names in the state are only compared with names in the
     folders, so a state cannot name any other file.
     """
-    last = {}  # the process that wrote a known file -> its last number
+    last = {}  # process -> the highest number among its known files
     for name in known:
         process, number = _writer_of(name)
         last[process] = max(number, last.get(process, -1))
@@ -149,7 +149,7 @@ def _writer_of(name):
     """Return ("host.process", number) of an event file's name."""
     words = name.rpartition("/")[2].removeprefix(f"{_PREFIX}.").split(".")
     digits = [i for i, word in enumerate(words) if i and word.isdigit()]
-    for i in digits:  # TIME.HOST.PROCESS.NUMBER and a suffix; HOST may have dots
+    for i in digits:  # The name is TIME.HOST.PROCESS.NUMBER and a suffix. HOST may contain dots.
         if i + 1 in digits and i >= 2:
             return ".".join(words[1 : i + 1]), int(words[i + 1])
     return "", -1

@@ -20,9 +20,9 @@ def layers_content(model):
     """Return the content for the tag "keras": the model's config; None if it has none."""
     try:
         text = model.to_json()
-    except Exception:  # of a user's class without a config, any error
+    except Exception:  # a user's class may raise any error if it has no config
         return None
-    if '"layers"' not in text:  # a subclass of Model, whose config does not have its layers
+    if '"layers"' not in text:  # the config of a Model subclass does not contain its layers
         return None
     return Content(tensor(text).array, plugin_metadata("graph_keras_model", b"1"))
 

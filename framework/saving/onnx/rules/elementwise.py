@@ -27,7 +27,7 @@ _COMPARISONS = {
     "less_equal": "LessOrEqual",
 }  # fmt: skip
 _LOGIC = {"logical_and": "And", "logical_or": "Or", "logical_xor": "Xor"}
-_WHOLE = ("ceil", "floor", "round", "trunc")  # they leave integers as they are
+_WHOLE = ("ceil", "floor", "round", "trunc")  # ops that return integers unchanged
 _BITS = {"bitwise_and": "And", "bitwise_or": "Or", "bitwise_xor": "Xor", "invert": "Not"}
 
 
@@ -46,7 +46,7 @@ def _unary(name, op_type):
 def _binary(name, op_type):
     @wide
     def translate(b, x, y):
-        if x.dtype == _BOOL:  # as NumPy: + is or, * is and
+        if x.dtype == _BOOL:  # as in NumPy: for booleans + is `or`, * is `and`
             return b(_BITS.get(name) or {"Add": "Or", "Max": "Or"}.get(op_type, "And"), x, y)
         return b(op_type, x, y)
 
@@ -206,7 +206,7 @@ def divide(b, x, y):
         if mean is not None:
             return mean
     x, y = promoted(b, x, y)
-    dtype = b.call.outputs[0].dtype  # integers are divided as floats
+    dtype = b.call.outputs[0].dtype  # a quotient of integers is a float
     return b("Div", b.cast(x, dtype), b.cast(y, dtype))
 
 
@@ -230,15 +230,17 @@ def _is_zero(b, x):
 @wide
 def floor_divide(b, x, y):
     if x.dtype.kind != "f":
-        return b("Div", b("Sub", x, b("Mod", x, y)), y)  # exact: Div alone rounds towards zero
-    exact = b("Round", b("Div", b("Sub", x, floor_mod(b, x, y)), y))  # 1.0 // 0.1 is 9
+        # an exact quotient: Div of integers rounds towards zero
+        return b("Div", b("Sub", x, b("Mod", x, y)), y)
+    # by the exact remainder: 1.0 // 0.1 is 9
+    exact = b("Round", b("Div", b("Sub", x, floor_mod(b, x, y)), y))
     return b("Where", _is_zero(b, y), b("Floor", b("Div", x, y)), exact, dtype=x.dtype)
 
 
 @rule("whole_mod")
 @wide
 def whole_mod(b, x, y):
-    return b("Mod", x, y)  # of integers; the sign is that of y
+    return b("Mod", x, y)  # for integers, ONNX's Mod has the sign of y
 
 
 @rule("floor_mod")
@@ -329,7 +331,8 @@ def logaddexp2(b, x, y):
 
 def _log_of_sum(b, x, y, base):
     """Return log(exp(base x) + exp(base y)) / base."""
-    equal = b("Equal", x, y, dtype=_BOOL)  # also where both are the same infinity
+    # equal infinities are close, although their difference is NaN
+    equal = b("Equal", x, y, dtype=_BOOL)
     apart = b("Where", equal, number(b, 0, x), b("Abs", b("Sub", x, y)), dtype=x.dtype)
     more = log1p(b, b("Exp", b("Mul", apart, number(b, -base, x))))
     return b("Add", b("Max", x, y), b("Mul", more, number(b, 1 / base, x)))

@@ -8,7 +8,7 @@ from framework.saving.onnx.sizes import Size, at_all, known, product
 from framework.saving.onnx.traces import Varying
 
 _BOOL = np.dtype(bool)
-END = 2**63 - 1  # beyond the end of any axis
+END = 2**63 - 1  # a slice end beyond every axis
 
 
 # ---- shape ---------------------------------------------------------------------------------------

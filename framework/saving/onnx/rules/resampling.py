@@ -50,7 +50,7 @@ def _resize(b, x, axis, size, method, antialias):
         b.refuse(
             f"resizing by {method!r}{' with antialias' if antialias else ''} needs known sizes"
         )
-    # runtimes resize the last axes: the axis comes last, with an axis of size 1 before it
+    # Runtimes resize only the last axes: move the axis to the end, after an axis of size 1.
     perm = [i for i in range(x.rank) if i != axis] + [axis]
     y = b.transpose(x, perm)
     shape = tuple(x.shape[i] for i in perm)
