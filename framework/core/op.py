@@ -336,16 +336,18 @@ class Binary(Op):
     __slots__ = ()
 
     def __call__(self, a, b) -> Any:
-        if type(a) is Tensor and (type(b) is Tensor or type(b) in _RAW):
-            x, y = a.array, b.array if type(b) is Tensor else b
-            if type(b) is float and x.dtype.kind == "V":
-                return Op.__call__(self, a, b)
-            try:
-                value = self.forward(x, y)
-            except (ValueError, OverflowError, TypeError) as error:
-                raise self.misfit(error, (x, y)) from None
-            return self.wrap(value, (a, b), NO_ATTRS)
-        return Op.__call__(self, a, b)
+        if type(a) is not Tensor:
+            return Op.__call__(self, a, b)
+        x, y, kind = a.array, b, type(b)
+        if kind is Tensor:
+            y = b.array
+        elif kind not in _RAW or (kind is float and x.dtype.kind == "V"):
+            return Op.__call__(self, a, b)
+        try:
+            value = self.forward(x, y)
+        except (ValueError, OverflowError, TypeError) as error:
+            raise self.misfit(error, (x, y)) from None
+        return self.wrap(value, (a, b), NO_ATTRS)
 
 
 NO_ATTRS = {}

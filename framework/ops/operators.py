@@ -113,7 +113,8 @@ def _strict_binary(op):
         if type(y) is not Tensor or type(x) is not Tensor:
             x, y = strict(x, y)
             if type(y) is not Tensor or type(x) is not Tensor:
-                return general(x, y)
+                is_number = type(x) is Tensor and x.array.dtype is not refused
+                return op(x, y) if is_number else general(x, y)
         a, b = x.array, y.array
         dtype = a.dtype
         if dtype is not b.dtype or dtype is refused:
