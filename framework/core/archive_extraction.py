@@ -1,4 +1,5 @@
-"""Extraction of tar and zip files: every member is checked first, and a folder appears whole.
+"""Extraction of tar and zip files. All members are checked first, and the folder appears only when
+it is complete.
 
 A member may not lie outside the folder, be a device, or go through a link; a link may not leave the
 folder. The bytes are counted as they are written, whatever the archive declares.
@@ -24,7 +25,8 @@ _BLOCK = 2**20
 
 
 class _Member(NamedTuple):
-    """A member: its path as parts, "file", "folder", "link" or "copy", its target, and a reader."""
+    """A member: parts of its path, kind ("file", "folder", "link" or "copy"), target, and
+    reader."""
 
     parts: tuple
     kind: str
@@ -33,7 +35,7 @@ class _Member(NamedTuple):
 
 
 def extract(file, folder, formats=("tar", "zip")):
-    """Extract an archive into a new folder, which replaces one that is there.
+    """Extract an archive into a folder, which replaces an existing folder of this name.
 
     Args:
         file: the path of the archive.
@@ -126,7 +128,7 @@ def _too_large(file):
 
 
 def _inside(name, file):
-    """Return the parts of a member's path."""
+    """Return the parts of a member's path; raise UnsafeFileError if it leaves the folder."""
     plain = name.replace("\\", "/") if os.name == "nt" else name
     parts = tuple(part for part in plain.split("/") if part not in ("", "."))
     strange = any(
@@ -157,7 +159,7 @@ def _check_link(member, file):
 
 
 def _write_beside(members, folder, most, file):
-    """Write the members into a new folder beside `folder`, which then gets its name."""
+    """Write the members into a temporary folder beside `folder`, then rename that to `folder`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as scratch:
         new, old = Path(scratch, "new"), Path(scratch, "old")
@@ -173,7 +175,7 @@ def _write_beside(members, folder, most, file):
 
 
 def _write(member, folder, most, file):
-    """Write one member that is no link; return its size."""
+    """Write one member that is not a link; return its size."""
     path = folder.joinpath(*member.parts)
     if member.kind == "folder":
         path.mkdir(parents=True, exist_ok=True)

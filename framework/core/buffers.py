@@ -6,7 +6,7 @@ _CPYTHON = sys.implementation.name == "cpython" and hasattr(sys, "getrefcount")
 
 
 def exclusive(array, holders=1):
-    """Return whether `array` has no references except `holders` ones that the caller knows.
+    """Return whether `array` has only the `holders` references that the caller knows.
 
     The caller counts the names, attributes and list places *of its own* that refer to the array;
     the argument of this call is not counted. Views hold their base, so an array that is viewed

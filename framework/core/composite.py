@@ -23,10 +23,13 @@ class Composite:
         raise NotImplementedError
 
     def _reduced(self, name: str, axis: Any, keepdims: bool) -> Any:
-        """Return a reduction, such as reduce_sum, over an axis; None: it needs a tensor."""
+        """Return the result of a reduction such as reduce_sum; None if the op needs a dense
+        tensor."""
 
     def _combined(self, op: Any, x: Any, y: Any) -> Any:
-        """Return an op of two operands of which one is `self`; None: the op needs tensors."""
+        """Return the result of an op of `x` and `y`, one of which is `self`; None if the op
+        needs dense tensors."""
 
     def _mapped(self, op: Any) -> Any:
-        """Return the result of an elementwise op in the same form; None: the op needs a tensor."""
+        """Return the result of an elementwise op as the same type; None if the op needs a dense
+        tensor."""

@@ -106,7 +106,7 @@ def get_registered_name(obj):
 
 
 def get_registered_object(name, custom_objects=None, module_objects=None):
-    """Return the class or function that a name stands for, None if there is none.
+    """Return the class or function that is registered under a name, None if there is none.
 
     Args:
         name: a name.
@@ -119,7 +119,7 @@ def get_registered_object(name, custom_objects=None, module_objects=None):
 
 
 def get_custom_objects():
-    """Return the dict of registered objects by name; changes of it take effect."""
+    """Return the dict of registered objects by name; changing the dict changes the registry."""
     return _objects
 
 
@@ -231,7 +231,7 @@ def _record_of(obj):
 
 
 def public_name(cls):
-    """Return module and name of a class in Keras; module None for the user's classes."""
+    """Return Keras's module and name of a class; the module is None for the user's classes."""
     if not in_package(cls):
         return None, cls.__name__
     if cls.__name__ in _PUBLIC:
@@ -263,7 +263,7 @@ def _in_package(function):
 
 
 def copy_of(obj, **changes):
-    """Return an object made from the config of another, with some arguments changed.
+    """Return a new object from the config of another object, with some arguments changed.
 
     The user's classes that the object contains need no registration.
     """
@@ -334,7 +334,7 @@ def object_of(cls, config) -> Any:
 
 
 def without_absent(cls, config):
-    """Return a config without those None values whose names the class does not have.
+    """Return a config without None values for arguments that the class does not have.
 
     Versions of Keras differ in their arguments; None is the default of the added ones.
     """
@@ -384,7 +384,7 @@ def custom_object(config):
 
 
 def _keras_module(module):
-    """Return the public module for a module of Keras's sources: keras.src.layers.core.dense."""
+    """Return the public module for one of Keras's sources, such as keras.src.layers.core.dense."""
     parts = module.removeprefix("tensorflow.").removeprefix("tf_").split(".")
     if module in _PACKAGES:
         return module

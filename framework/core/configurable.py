@@ -216,7 +216,8 @@ Configurable._framework = ClassRecord(
 
 
 def _inherited(cls):
-    """Return three dicts of inherited fields: positional, positional of groups, keyword-only."""
+    """Return three dicts of inherited fields: positional, positional from classes declared as
+    groups, and keyword-only."""
     first, grouped, last = {}, {}, {}
     for base in cls.__bases__:
         record = base.__dict__.get("_framework")

@@ -151,7 +151,8 @@ def array_of(value, dtype=None, casts=False):
 
 
 def initial_array(initializer, shape, dtype):
-    """Return the array of a variable that an initializer makes, copied unless it is new."""
+    """Return the initial array of a variable from its initializer, copied unless the array is
+    new."""
     value = initializer(shape, dtype=dtype)
     if type(initializer).__module__.startswith("framework.") and type(value) is Tensor:
         array = value.array

@@ -8,6 +8,6 @@ waiting = []
 
 
 def fill():
-    """Give new variables the values that wait for them."""
+    """Assign the waiting values to new variables."""
     for restoration in waiting.copy():
         restoration.fill()

@@ -123,7 +123,8 @@ def _name(fname, origin):
 
 
 def _folder(cache_dir, cache_subdir):
-    """Return the folder, which is made; without permission, one of the system's temporary ones."""
+    """Create and return the folder; without permission, use one of the system's temporary
+    folders."""
     base = Path(cache_dir or keras_home()).expanduser()
     try:
         folder = base / cache_subdir

@@ -70,7 +70,7 @@ class DTypePolicy(Configurable):
 
 
 class _Mixed:
-    """A flag that reads of variables check: whether any policy mixes two dtypes."""
+    """A flag: whether any policy has two dtypes. Each read of a variable checks it."""
 
     in_use = False
 

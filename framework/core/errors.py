@@ -102,7 +102,7 @@ class ExportError(FrameworkError, ValueError):
 
 
 class DownloadError(FrameworkError, OSError):
-    """A file cannot be downloaded, or has no folder to lie in."""
+    """A file cannot be downloaded, or there is no folder for it."""
 
 
 class WorkerError(FrameworkError, RuntimeError):

@@ -1,4 +1,4 @@
-"""Formulas: one function of labels and predictions gives a public function and classes.
+"""Formulas: one function of labels and predictions defines a public function and classes.
 
 A formula computes one value per sample from operands that are converted already. `public` makes the
 function that users call; `follow` makes the method of a class whose fields are the parameters.

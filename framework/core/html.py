@@ -9,7 +9,7 @@ _CELLS, _WIDE = 400, 20
 
 
 def table(caption, header, rows, footer=()):
-    """Return a table; texts in all columns but the first are aligned to the right if numbers.
+    """Return a table; numbers in all columns but the first are aligned to the right.
 
     Args:
         caption: a text above the table.

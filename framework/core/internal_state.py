@@ -93,5 +93,5 @@ def in_package(cls):
 
 
 def builtin(instance):
-    """Return the first class in an object's method resolution order that is the package's."""
+    """Return the first class in an object's method resolution order that belongs to the package."""
     return type(instance)._framework.builtin

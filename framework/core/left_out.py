@@ -52,12 +52,14 @@ def entries():
 
 
 def _reference(namespace):
-    """Return the namespace of Keras or TensorFlow to which one of the package corresponds."""
+    """Return the namespace of Keras or TensorFlow that corresponds to a namespace of the
+    package."""
     _, _, inner = namespace.partition(".")
     return inner if inner.split(".")[0] == "keras" else ".".join(filter(None, ("tf", inner)))
 
 
 def _below(namespace):
-    """Return an entry for a namespace that is left out as a whole, for one reason; else None."""
+    """Return an entry for a namespace all of whose names are left out for the same reason; else
+    None."""
     below = [entry for name, entry in entries().items() if name.startswith(namespace + ".")]
     return below[0] if len({entry.reason for entry in below}) == 1 else None

@@ -65,7 +65,8 @@ is frozen. Call unfreeze() first.
         return self._config.items()
 
     def pop(self, *args: Any) -> Any:
-        """Remove a value by its name and return it; a second argument is returned without one."""
+        """Remove a value by its name and return it; if it is missing, return the second
+        argument, if any."""
         return _changing(self).pop(*args)
 
     def update(self, *args: Any, **kwargs: Any) -> None:
@@ -115,7 +116,7 @@ _NAMES = frozenset((*dir(Config), "_config", "_frozen"))
 
 
 def _changing(config):
-    """Return the dict of values, which is about to change."""
+    """Return the dict of values for a change; raise InvalidArgumentError if it is frozen."""
     if config._frozen:
         raise InvalidArgumentError(
             "Cannot mutate attribute(s) because the config is frozen. Call unfreeze() first."

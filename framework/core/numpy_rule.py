@@ -1,4 +1,4 @@
-"""NumPy's rule of dtypes, which `tf.experimental.numpy` uses, and operators if it is switched on.
+"""NumPy's dtype promotion: always for `tf.experimental.numpy`, and for operators if it is enabled.
 
 `core/promotion.py` has TensorFlow's rule and Keras's.
 """
@@ -12,7 +12,7 @@ MODES = ("off", "legacy", "safe", "all")
 
 
 class _NumpyRule:
-    """What `experimental_enable_numpy_behavior` sets.
+    """The settings of `experimental_enable_numpy_behavior`.
 
     `mode` is "off" or one of TensorFlow's modes: "legacy" (NumPy's rule), "all" (Keras's rule) or
     "safe" (Keras's rule; a dtype that cannot hold the values of an operand is an error).
@@ -26,7 +26,7 @@ settings = _NumpyRule()
 
 
 def enable(prefer_float32=False, mode="legacy"):
-    """Give operators of tensors NumPy's promotion of dtypes."""
+    """Enable NumPy's dtype promotion for the operators of tensors."""
     if mode not in MODES:
         raise InvalidArgumentError(
             f"dtype_conversion_mode: expected one of {list(MODES)}, got {mode!r}."
@@ -35,12 +35,13 @@ def enable(prefer_float32=False, mode="legacy"):
 
 
 def default_float():
-    """Return the dtype of Python floats."""
+    """Return the NumPy dtype for Python floats."""
     return np.float32 if settings.prefer_float32 else np.float64
 
 
 def narrowed(dtype):
-    """Return a NumPy dtype in 32 bits if these are preferred."""
+    """Return the 32-bit variant of a NumPy dtype if `prefer_float32` is set, else the dtype
+    itself."""
     narrow = {np.dtype(np.float64): np.float32, np.dtype(np.complex128): np.complex64}
     return np.dtype(narrow.get(dtype, dtype)) if settings.prefer_float32 else dtype
 
@@ -54,7 +55,7 @@ def python_dtype(value):
 
 
 def common_dtype(values, of_dtypes=False):
-    """Return the NumPy dtype that operands have together.
+    """Return the NumPy dtype to which the operands are promoted.
 
     Args:
         values: tensors, arrays, Python numbers and lists of them.

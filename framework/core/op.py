@@ -276,7 +276,8 @@ _MISFITS = ("broadcast", "mismatch", "shapes", "dimension")
 
 
 def _bfloat16_of(arrays):
-    """Return the dtype bfloat16 if an array has it: NumPy makes float32 of it and a float."""
+    """Return the dtype bfloat16 if an array has it, because NumPy would promote it with a float
+    to float32."""
     return next((a.dtype for a in arrays if type(a) is ndarray and a.dtype.kind == "V"), None)
 
 

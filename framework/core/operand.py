@@ -17,7 +17,7 @@ class Operand(Operators):
 
 
 class WeakNumber:
-    """A symbolic Python number in a trace: beside a tensor it takes the tensor's dtype.
+    """A symbolic Python number in a trace. Combined with a tensor, it adopts the tensor's dtype.
 
     Conversion treats it as a number of the Python type that `__class__` returns.
     """

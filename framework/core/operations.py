@@ -62,7 +62,8 @@ def _operation_at(module, name, reads_shapes, always):
 
 
 def operation(function: F) -> F:
-    """Decorate a function that is one operation if its ops do not accept its KerasTensors."""
+    """Decorate a function so that a symbolic call records one operation if its ops refuse the
+    KerasTensors."""
     made = FunctionOperation(function)
 
     @functools.wraps(function)
@@ -78,7 +79,8 @@ def operation(function: F) -> F:
 
 
 def always(function: F) -> F:
-    """Decorate a function that is one operation for all KerasTensors, such as a random draw."""
+    """Decorate a function so that every symbolic call records one operation, such as a random
+    draw."""
     made = FunctionOperation(function)
     made.always = True
 
@@ -98,7 +100,8 @@ def always(function: F) -> F:
 
 
 def when_run(function: F) -> F:
-    """Decorate a check of values; a symbolic call skips it, because it has no values."""
+    """Decorate a check of values, which symbolic calls skip, because KerasTensors have no
+    values."""
 
     @functools.wraps(function)
     def check(*args, **kwargs):

@@ -123,14 +123,14 @@ _PLAIN = {("_codecs", "encode"): Constructor(_encoded)} | {
 
 
 class _Mark:
-    """Stands on the stack where a run of values begins."""
+    """Marks the start of a run of values on the stack."""
 
 
 _MARK = _Mark()
 
 
 class _Reader:
-    """The stack machine: one method an opcode, in `_METHODS`."""
+    """The stack machine, with one method per opcode (see `_METHODS`)."""
 
     def __init__(self, data, constructors, persistent, encoding, what):
         self.data, self.at = data, 0

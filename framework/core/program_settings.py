@@ -1,4 +1,4 @@
-"""Settings of the whole program that Keras's programs read and set by `keras.config`."""
+"""Global settings, which programs read and set through `keras.config`."""
 
 import os
 from typing import Any

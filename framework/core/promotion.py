@@ -78,7 +78,7 @@ def strict_all(*values) -> tuple[Any, ...]:
 
 
 def _by_numpy(values):
-    """Return the operands as tensors of the dtype that `core/numpy_rule.py` gives them."""
+    """Return the operands as tensors of the dtype that `core/numpy_rule.py` determines."""
     dtype = dtypes.as_dtype(numpy_rule.common_dtype(values))
     made = (v if isinstance(v, Tensor) else tensor(v) if hasattr(v, "dtype") else
             Tensor(np.asarray(v, dtype.np)) for v in values)  # fmt: skip

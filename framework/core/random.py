@@ -103,7 +103,7 @@ class SeedGenerator:
 
 
 class drawing_at:
-    """Context of this thread in which draws depend on a place instead of on the draws before.
+    """Context in which this thread's draws depend on a position instead of on earlier draws.
 
     Functions that run on several threads draw the same numbers in any order of the threads.
 
@@ -130,7 +130,7 @@ class drawing_at:
 
 
 def place_key(seed, epoch):
-    """Return the key of all places in one iteration."""
+    """Return the key that all positions of one iteration share."""
     return int(np.random.SeedSequence([int(seed) % 2**64, epoch]).generate_state(1, np.uint64)[0])
 
 
@@ -150,7 +150,8 @@ class _Global:
 
 
 def set_seed(seed):
-    """Seed the global generator: initializers, shuffles and draws without a seed follow from it."""
+    """Seed the global generator, on which initializers, shuffles and draws without a seed
+    depend."""
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     _Global.generator = SeedGenerator(int(seed), "global_seed_generator")
@@ -286,7 +287,8 @@ def _uniform(generator, shape, dtype, low, high):
 
 
 def _below(numbers, low, high):
-    """Return 16-bit floats below `high`: values rounded up to `high` become the next lower one."""
+    """Return 16-bit floats below `high`; a float that was rounded up to `high` becomes the next
+    lower one."""
     low, high = (np.asarray(bound, numbers.dtype) for bound in (low, high))
     return np.where(numbers == high, np.nextafter(high, low), numbers)
 
@@ -330,7 +332,7 @@ def _whole_range(generator, shape, dtype, _low, _high):
 
 
 def _classes(generator, shape, dtype, edges, unique):
-    """Return class numbers, and as the last number how many were drawn for them.
+    """Return class indices; the last element is the number of draws that were needed.
 
     Args:
         edges: the cumulative probabilities of the classes, up to 1.

@@ -43,7 +43,7 @@ class Recorder:
         """Python code read the value of `tensor` by `how` ("bool", "numpy", ...)."""
 
     def begin_block(self, key: TensorLike, inputs: TensorLike, variables: Any):
-        """The package is about to change `variables` by ops that follow from `key` and `inputs`.
+        """The package is about to change `variables` by ops that `key` and `inputs` determine.
 
         `key` is compared by `==`, `inputs` are tensors. Returns True if the recorder does not need
         these ops; the caller may then change the variables without ops. It always calls

@@ -11,7 +11,8 @@ from framework.core.errors import ShapeError
 
 
 def checked(forward, check):
-    """Return a function that calls `check(*inputs)`, then `forward`, its attribute `ufunc`.
+    """Return a function that calls `check(*inputs)`, then `forward`. Its attribute `ufunc` is
+    `forward`.
 
     Args:
         forward: the forward of an op.

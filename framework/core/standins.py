@@ -76,7 +76,8 @@ EXTREMES = At(1, 1), At(6 * 512, 9 * 512)
 
 
 def completed(pair, leaves):
-    """Return the pair, and those EXTREMES for which a number among the arguments has another value.
+    """Return the pair, and those EXTREMES at which a number among the arguments differs from its
+    value in the pair.
 
     A number that is equal in the pair may still depend on a size: `n // 64`, `min(n, 3)`.
     """

@@ -81,7 +81,7 @@ class StatelessScope:
 
 
 class _AsOps(Recorder):
-    """A recorder without memory: while it is open, every computation runs as ops."""
+    """A recorder that records nothing; while it is open, every computation runs as ops."""
 
     replays = True
 

@@ -73,7 +73,7 @@ def _is_arrow_array(series):
 
 
 def _is_missing(value):
-    """Return whether a value of a column stands for none: None, nan, pandas.NA."""
+    """Return whether a value of a column marks a missing value: None, nan or pandas.NA."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value  # noqa: PLR0124
 
 
@@ -98,7 +98,7 @@ def matrix(table, name="x"):
 
 
 def listed(names: Iterable[str]):
-    """Return names as a text, quoted."""
+    """Return names as a text, each in quotes."""
     return ", ".join(map(repr, names))
 
 

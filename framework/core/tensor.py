@@ -243,7 +243,8 @@ class Ref:
 
 
 def _text(array):
-    """Return the values as TensorFlow's `str` prints them: several lines begin on a new line."""
+    """Return the values as TensorFlow's `str` prints them: a text of several lines starts on a
+    new line."""
     text = str(array[()]) if array.dtype.kind != "O" or array.ndim else repr(array[()])
     return f"\n{text}" if "\n" in text else text
 

@@ -56,7 +56,7 @@ class TensorSpec:
         return cls(tensor.shape, tensor.dtype, name)
 
     def is_compatible_with(self, spec_or_tensor: Any):
-        """Return whether the dtypes are equal and all sizes that both know are equal."""
+        """Return whether the dtypes are equal, and all sizes that are known in both."""
         other = spec_or_tensor
         if dtypes.as_dtype(other.dtype) is not self._dtype:
             return False

@@ -1,4 +1,4 @@
-"""PyTorch's names for what tensors, layers and optimizers do otherwise here.
+"""PyTorch's names for features that have other names here, on tensors, layers and optimizers.
 
 Reading such a name raises an AttributeError that says what to write instead, so `hasattr` is False.
 A subclass or an object can define the name itself.
@@ -6,7 +6,7 @@ A subclass or an object can define the name itself.
 
 
 class TorchWord:
-    """A name that raises an AttributeError with the words of this package."""
+    """A name of PyTorch that raises an AttributeError with this package's equivalent."""
 
     def __init__(self, instead):
         self.instead = instead

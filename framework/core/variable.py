@@ -43,7 +43,7 @@ class CoreVariable(Operators):
         self.serial = next(serials)
 
     def read(self):
-        """Return the value as a new tensor; its gradient reaches the variable."""
+        """Return the value as a new tensor, through which gradients reach the variable."""
         stack = thread.stack
         if stack and thread.stateless is not None:
             return _value_in_scope(self)
@@ -61,7 +61,7 @@ class CoreVariable(Operators):
 
     @property
     def trainable(self):
-        """Whether tapes watch it when it is read, and training changes it."""
+        """Whether tapes watch the variable when it is read, and training changes it."""
         return self._trainable
 
     @trainable.setter

@@ -1,4 +1,4 @@
-"""Compilation of Numba kernels in a process of its own, while NumPy computes.
+"""Compilation of Numba kernels in a separate process, while NumPy computes.
 
 Numba takes seconds to compile what a convolutional network needs, and holds Python's global lock
 meanwhile. So where a kernel is first asked for and its machine code is not on disk, `is_ready`
@@ -70,7 +70,7 @@ def _is_python(path):
 
 
 def _mark(name):
-    """Return the file that says that a group is compiled from these sources."""
+    """Return the file whose existence shows that a group is compiled from the current sources."""
     return sealed.SealedFile(f"{name}.compiled", _sources() + name.encode())
 
 
@@ -85,7 +85,7 @@ def _sources():
 
 
 def mark(name):
-    """Note that the modules of a group are compiled."""
+    """Record on disk that the modules of a group are compiled."""
     _mark(name).write(b"")
 
 
@@ -93,7 +93,8 @@ def mark(name):
 
 
 def _ask(name, when_done):
-    """Send a name to the worker, which is started if there is none; `_lock` is held."""
+    """Send a name to the worker, and start the worker if there is none. The caller holds
+    `_lock`."""
     global _worker
     try:
         if _worker is None or _worker.poll() is not None:
@@ -125,13 +126,14 @@ def _started():
 
 
 def _leave(worker):
-    """At the end of this process: the worker finishes what it was asked for, and then ends."""
+    """Let the worker finish its requests and end, while this process exits."""
     if worker.poll() is None:
         worker.returncode = 0  # otherwise Python warns that the subprocess is still running
 
 
 def _listen(worker):
-    """Use what the worker has compiled, until it ends; what it left out is compiled here."""
+    """Use the groups that the worker has compiled, until it ends. This process compiles the
+    others."""
     with worker:
         for line in worker.stdout:
             _finish(line.strip())

@@ -45,7 +45,8 @@ def _libraries():
 
 
 def core():
-    """Return the CPU core that OpenBLAS computes for, such as "SkylakeX"; None without OpenBLAS."""
+    """Return the CPU core type whose kernels OpenBLAS uses, such as "SkylakeX"; None without
+    OpenBLAS."""
     function = _function("get_corename", ctypes.c_char_p)
     return function().decode() if function else None
 

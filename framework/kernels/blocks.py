@@ -108,6 +108,7 @@ def full(number):
 
 
 def _aligned(nbytes):
-    """Return bytes aligned to a cache line: vectors that straddle two lines load more slowly."""
+    """Return an array of bytes aligned to a cache line: vectors that straddle two lines load
+    slowly."""
     whole = np.empty(nbytes + _LINE, np.uint8)
     return whole[-whole.ctypes.data % _LINE :][:nbytes]

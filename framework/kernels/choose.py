@@ -97,7 +97,8 @@ _LONG_ROW = 64  # minimum elements of a row for which copying whole rows is fast
 
 
 def _by_rows(condition, a, b):
-    """Return the choice between rows of `a` and of `b`, or a number; None if there are no rows.
+    """Select whole rows of `a` or of `b` (an array or a number); return None where that is not
+    faster.
 
     NumPy is slow where a condition for rows of a few elements is broadcast.
     """

@@ -43,7 +43,7 @@ def conv(fast, x, w, window, places, bias, relu, out):
 
 
 def conv_input(fast, g, w, sizes, channels, window, out):
-    """Return the gradient with respect to x, of spatial `sizes`."""
+    """Return the gradient with respect to x, which has the spatial `sizes`."""
     view, filters = _view(fast, sizes, w.shape[:-2], window), w.shape[-1]
     out = None if out is None or filters != channels else _planar(out)
     x = fast.conv_input(_planar(contiguous(g)), _planar(w, 0)[:, :, 0], _pair(sizes), view, out)

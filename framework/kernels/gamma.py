@@ -219,7 +219,7 @@ def _zeta_below(s, q):
 
 @float64_arguments
 def polygamma_of(a, x):
-    """Return the a-th derivative of ψ(x); NaN where a is no integer >= 0."""
+    """Return the a-th derivative of ψ(x); NaN unless a is an integer >= 0."""
     order = np.where((a >= 0) & (a == np.floor(a)) & np.isfinite(a), a, 1.0)
     size = np.exp(lgamma(order + 1))
     small = order <= 170

@@ -1,4 +1,4 @@
-"""gelu(x) = x Φ(x) with the normal distribution function Φ, and its slope; exact and by tanh.
+"""gelu(x) = x Φ(x) with the normal distribution function Φ, and its derivative; exact, or by tanh.
 
 In float32 the exact form uses the tail of the distribution, which loses no digits where Φ is small,
 and shares its exponential with the density φ, which the slope needs:
@@ -56,7 +56,7 @@ def gelu(x, *, approximate):
 
 @no_warnings
 def gelu_back(g, x, *, approximate):
-    """Return g times the slope of gelu at x."""
+    """Return g times the derivative of gelu at x."""
     if wide := halves(g, x):
         return gelu_back(*wide, approximate=approximate).astype(g.dtype)
     if g.dtype != x.dtype or g.shape != x.shape:
@@ -73,7 +73,8 @@ def gelu_back(g, x, *, approximate):
 
 
 def slope(x, *, approximate):
-    """Return the slope of gelu at x; `gelu_back` is g times the slope, to the last bit."""
+    """Return the derivative of gelu at x; `gelu_back` is g times this derivative, to the last
+    bit."""
     return gelu_back(np.ones_like(x), x, approximate=approximate)
 
 
@@ -97,7 +98,8 @@ def shares(x):
 
 @no_warnings
 def with_slope(x, *, approximate, out=None):
-    """Return gelu(x), and saved: (its slope,). `gelu_back` has the same bits as g times the slope.
+    """Return gelu(x), and saved: (its derivative,). `gelu_back` has the same bits as g times the
+    derivative.
 
     Args:
         out: a contiguous array for gelu of x; None creates one.
@@ -113,7 +115,8 @@ def with_slope(x, *, approximate, out=None):
 
 
 def with_slope_by_rows(x, out, slope, *, approximate):
-    """Return RowBlocks of `with_slope` into contiguous arrays, for float32 without Numba."""
+    """Return a RowBlocks that computes `with_slope` block by block, and writes to contiguous
+    arrays (float32, without Numba)."""
     size, function = max(x.shape[-1], 1), _tanh_both_block if approximate else _both_block
     arrays = [a.reshape(-1) for a in (np.ascontiguousarray(x), out, slope)]
     block = blocks.size(x.size, _UFUNCS)
@@ -192,7 +195,7 @@ def _both_block(x, y, slope, scratch):
 
 
 def _slope(x, tail, size, e):
-    """Overwrite `tail` with the slope of gelu at x."""
+    """Overwrite `tail` with the derivative of gelu at x."""
     np.subtract(_NUMBERS[0.5], tail, tail)
     np.multiply(size, _NUMBERS[_DENSITY], size)
     np.multiply(size, e, size)
@@ -237,7 +240,7 @@ def _tanh_both_block(x, y, slope, scratch):
 
 
 def _tanh_slope(x, s, rest, squared):
-    """Overwrite `s`, the sigmoid, with the slope of gelu at x."""
+    """Overwrite `s`, the sigmoid, with the derivative of gelu at x."""
     np.multiply(squared, x.dtype.type(6 * _CUBIC * _INNER), squared)
     np.add(squared, x.dtype.type(2 * _INNER), squared)
     np.multiply(squared, x, squared)

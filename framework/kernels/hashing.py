@@ -27,7 +27,8 @@ def joint_fingerprint(one, other):
 
 
 def murmur_hash(text, seed=0xDECAFCAFFE):
-    """Return the 64-bit MurmurHash2 of a byte string, TensorFlow's hash that is not for files."""
+    """Return the 64-bit MurmurHash2 of a byte string, which TensorFlow uses for hashes that are
+    not stored in files."""
     value = (seed ^ len(text) * _MURMUR) & _MASK
     whole = len(text) // 8 * 8
     for at in range(0, whole, 8):

@@ -216,7 +216,8 @@ class _Im2colLayout:
             x[index] += (split * w[offsets].reshape(self.groups, -1)).sum(-1)
 
     def depthwise_kernel(self, wide, g):
-        """Return the gradient of the depthwise convolution for w, (*size, 1, filters)."""
+        """Return the gradient of the depthwise convolution with respect to w, (*size, 1,
+        filters)."""
         filters, axes = g.shape[-1], tuple(range(g.ndim - 1))
         split = g.reshape(*g.shape[:-1], self.groups, filters // self.groups)
         w = np.empty((*self.size, 1, filters), g.dtype)

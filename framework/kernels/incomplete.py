@@ -83,7 +83,7 @@ def _beta_factor(a, b, x):
 
 @float64_arguments
 def beta_density(a, b, x):
-    """Return x^(a - 1) (1 - x)^(b - 1) / B(a, b), the derivative of `betainc` by x."""
+    """Return x^(a - 1) (1 - x)^(b - 1) / B(a, b), the derivative of `betainc` with respect to x."""
     inside = (x > 0) & (x < 1) & (a > 0) & (b > 0)
     a1, b1, x1 = np.where(inside, a, 1.0), np.where(inside, b, 1.0), np.where(inside, x, 0.5)
     y = _beta_factor(a1, b1, x1) / (x1 * (1 - x1))
@@ -95,7 +95,7 @@ def beta_density(a, b, x):
 
 @float64_arguments
 def gamma_density(a, x, *, n):
-    """Return the n-th derivative by a of x^(a - 1) e⁻ˣ / Γ(a)."""
+    """Return the n-th derivative of x^(a - 1) e⁻ˣ / Γ(a) with respect to a."""
     inside = (x > 0) & (a > 0) & np.isfinite(a) & np.isfinite(x)
     a1, x1 = np.where(inside, a, 1.0), np.where(inside, x, 1.0)
     y = _density_series(a1, x1, _poisson(a1, x1) * a1 / x1, n)[n] * math.factorial(n)
@@ -105,7 +105,8 @@ def gamma_density(a, x, *, n):
 
 
 def _density_series(a, x, value, n):
-    """Return the Taylor coefficients in a of a density `value` with the slope log x - ψ(a)."""
+    """Return the Taylor coefficients in a of a density `value` whose logarithm has the
+    derivative log x - ψ(a)."""
     slopes = [np.log(x) - digamma(a)] if n else []
     slopes += [-polygamma(a, n=k) / math.factorial(k) for k in range(1, n)]
     coefficients = [value]
@@ -134,7 +135,7 @@ def _quotient(p, q):
 
 @float64_arguments
 def igamma(a, x, *, n=0):
-    """Return the n-th derivative by a of P(a, x); NaN unless a > 0 and x >= 0."""
+    """Return the n-th derivative of P(a, x) with respect to a; NaN unless a > 0 and x >= 0."""
     lower, y = _split(a, x, n)
     if n:
         return np.where(lower, y, -y)
@@ -222,7 +223,7 @@ def _by_fraction(a, x, n):
 
 
 class _Limit:
-    """Tells when every element of some arrays has settled, at most to its rounding noise."""
+    """Detects when all elements of some arrays have converged, up to rounding errors."""
 
     def __init__(self):
         self.last = self.change = self.done = None
@@ -304,7 +305,8 @@ def _beta_inside(a, b, x):
 
 
 def _beta_fraction(a, b, x):
-    """Return DLMF 8.17.22 by its even part, two numerators in each step, from the front."""
+    """Evaluate the even part of the continued fraction DLMF 8.17.22 from the front, with two
+    numerators per step."""
     tops = (np.zeros_like(x), np.ones_like(x))
     bottoms = (np.ones_like(x), np.ones_like(x))
     limit = _Limit()

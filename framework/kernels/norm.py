@@ -94,7 +94,7 @@ def _repeated(vector, fold):
 
 
 def _parts(x, fold):
-    """Return ranges of the rows of `x`, of which `fold` are joined to one.
+    """Return ranges of the rows of `x`, where `fold` rows are joined into one.
 
     The ranges depend on the size of `x` only, so that equal inputs have equal sums.
     """
@@ -184,7 +184,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
 
 
 def _shaped(number, like):
-    """Return an array of a number, a 0-d array, in the shape of `like`."""
+    """Return an array of the shape of `like`, filled with a number (a 0-d array)."""
     scratch = blocks.full(number)
     if like.size > scratch.size:  # `like` may be longer than `scratch`
         return np.full(like.shape, number)

@@ -127,7 +127,7 @@ def _fast_max_pool(fast, x, places, size, strides, padding, dilations):
 
 
 def cell_dtype(size):
-    """Return the dtype for the numbers of a window's pixels."""
+    """Return the dtype for indices of the pixels of a window."""
     cells = math.prod(size)
     if cells <= _CELLS:
         return np.dtype(np.uint8)
@@ -135,7 +135,7 @@ def cell_dtype(size):
 
 
 def max_cell(x, *, size, strides, padding, dilations):
-    """Return the number of the largest pixel of each window, the first one of equals."""
+    """Return the index of the largest pixel of each window; of equal pixels, the first one."""
     places, padding = _places(x, size, strides, padding, dilations)
     chosen = np.empty((len(x), *places, x.shape[-1]), cell_dtype(size))
     if _by_pairs(size, strides, padding, dilations, x.shape[1:-1]):
@@ -191,8 +191,8 @@ def _larger_of_pairs(x, chosen, y=None):
 
 
 def max_index(x, **window):
-    """Return the flat spatial index of each window's maximum, the first one of equals, as
-    (batch, positions, channels)."""
+    """Return the flat spatial index of each window's maximum, as (batch, positions, channels);
+    of equal maxima, the first one."""
     chosen = max_cell(x, **window)
     places, padding = _places(x, **window)
     spatial = x.shape[1:-1]
@@ -206,7 +206,7 @@ def max_index(x, **window):
 
 
 def cell_take(x, chosen, *, size, strides, padding, dilations):
-    """Return the pixel of each window whose number is in `chosen`."""
+    """Return the pixel of each window whose index is in `chosen`."""
     places, padding = _places(x, size, strides, padding, dilations)
     wide = windows.padded(x, padding)
     y = np.zeros(chosen.shape, x.dtype)

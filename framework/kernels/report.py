@@ -142,7 +142,7 @@ def _warnings(report):
 
 
 def _by_itself():
-    """Return the CPU core that OpenBLAS chooses without OPENBLAS_CORETYPE, and its GF/s."""
+    """Return the CPU core type that OpenBLAS chooses without OPENBLAS_CORETYPE, and its GF/s."""
     environment = {name: value for name, value in os.environ.items() if name != _CORE}
     program = "from framework.kernels import blas, report; print(blas.core(), report._blas_speed())"
     command = [sys.executable, "-c", program]

@@ -1,4 +1,4 @@
-"""Weighted sums of an array's slices along one axis: what resizing does to each axis of an image.
+"""Weighted sums of an array's slices along one axis: the resizing of one axis of an image.
 
 A resampling is a pair (rows, weights) of arrays of shape (taps, size): the new slice i is the sum
 over k of weights[k, i] times the old slice rows[k, i]. `weights` is None for one tap of weight 1.
@@ -32,7 +32,8 @@ def resampled(x, axis, rows, weights):
 
 @no_warnings
 def between(x, axis, rows, share):
-    """Return slices between two old ones: rows[0], plus `share` of the difference to rows[1]."""
+    """Return slices interpolated between two old ones: rows[0], plus `share` of the difference
+    to rows[1]."""
     low, high = (np.take(x, taken, axis) for taken in rows)
     high -= low
     high *= share.astype(x.dtype).reshape(-1, *(1,) * (x.ndim - 1 - axis))

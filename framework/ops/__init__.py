@@ -1,1 +1,2 @@
-"""The op table: primitives and composites on arrays or tensors; axes arrive non-negative."""
+"""The op table: primitives and composites on arrays or tensors. Axis attributes are
+non-negative."""

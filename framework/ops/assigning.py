@@ -132,7 +132,7 @@ def _sparse_read(self, indices, name=None):
 
 
 def _batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
-    """Put in the rows of an IndexedSlices, whose leading axes are those of the variable.
+    """Assign the rows of an IndexedSlices, whose leading axes are those of the variable.
 
     With indices of shape (..., n) it sets variable[..., indices[..., i]] to values[..., i].
     """
@@ -143,7 +143,7 @@ def _batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
 
 
 def _count_up_to(self, limit):
-    """Add 1 to an integer variable, and return the value before.
+    """Add 1 to an integer variable, and return its previous value.
 
     Raises:
         OutOfRangeError: the value is `limit` already.

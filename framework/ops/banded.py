@@ -1,4 +1,4 @@
-"""Banded linear systems. The kernels solve one form; the others are moved into it."""
+"""Banded linear systems. The kernels solve one form, to which the other forms are converted."""
 
 from framework.core.op import Op
 from framework.kernels import banded as kernels
@@ -9,7 +9,8 @@ from framework.ops.reduction import reduce_sum
 
 
 def moved(x, steps, axis):
-    """Return `x` moved by `steps` along an axis counted from the end; zeros come in."""
+    """Return `x` moved by `steps` along an axis counted from the end, with zeros at the freed
+    positions."""
     rank = len(x.shape)
     if not steps:
         return x

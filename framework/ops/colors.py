@@ -82,14 +82,15 @@ def hsv_to_rgb(x):
 
 
 def _shares(hue):
-    """Return how much of the range from the smallest to the largest each colour has."""
+    """Return, for each of red, green and blue, its position between the smallest and the largest
+    of them, from 0 to 1."""
     hue = hue * 6
     shares = absolute(hue - 3) - 1, 2 - absolute(hue - 2), 2 - absolute(hue - 4)
     return [clip(share, 0.0, 1.0) for share in shares]
 
 
 def turned(x, delta):
-    """Return red, green and blue (..., 3) with `delta` turns added to the hue."""
+    """Return red, green and blue (..., 3) with the hue increased by `delta` turns."""
     hue, least, value = _hue_and_range(x)
     spread = value - least
     parts = [least + spread * share for share in _shares(floor_mod(hue + delta, 1.0))]
@@ -97,7 +98,7 @@ def turned(x, delta):
 
 
 def saturated(x, factor):
-    """Return red, green and blue (..., 3) with the saturation multiplied, from 0 to 1."""
+    """Return red, green and blue (..., 3) with the saturation multiplied and limited to 0 to 1."""
     hue, least, value = _hue_and_range(x)
     saturation = clip(_saturation(least, value) * factor, 0.0, 1.0)
     return hsv_to_rgb(stack(hue, saturation, value, axis=len(x.shape) - 1))

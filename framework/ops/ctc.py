@@ -24,7 +24,8 @@ _IMPOSSIBLE = -1e5
 
 
 def _states(labels, blank):
-    """Return the class of each state, and the log-weight of skipping the blank before it."""
+    """Return the class of each state, and the log-weight of the transition that skips the blank
+    before it."""
     batch, count = labels.shape
     classes = np.full((batch, 2 * count + 1), blank, np.int64)
     classes[:, 1::2] = labels
@@ -34,14 +35,15 @@ def _states(labels, blank):
 
 
 def _before(alpha, skip):
-    """Return the log-probabilities of the three moves into each state; `alpha` is (..., states)."""
+    """Return the log-probabilities of the three transitions into each state; `alpha` is (...,
+    states)."""
     one, two = np.full((2, *alpha.shape), -np.inf)
     one[..., 1:], two[..., 2:] = alpha[..., :-1], alpha[..., :-2]
     return np.stack([alpha, one, two + skip])
 
 
 def _top(paths):
-    """Return the largest log-probability of the three moves, or 0 if that is infinite."""
+    """Return the largest log-probability of the three transitions, or 0 if it is infinite."""
     top = paths.max(0)
     return choose.masked(top, np.isfinite(top))
 

@@ -1,4 +1,5 @@
-"""Elementwise ops. In rules, `g` is the cotangent, `y` the output, `x` or `a`, `b` the inputs.
+"""Elementwise ops. In derivative rules, `g` is the cotangent, `y` the output, and `x`, or `a` and
+`b`, the inputs.
 
 A comment says which value a rule takes at a kink or a tie; TensorFlow takes the same.
 """
@@ -42,7 +43,8 @@ select = elementwise(
 
 
 def zero(g):
-    """Return a cotangent of zeros, even of inf, for a slope of zero: the input is connected."""
+    """Return a cotangent of zeros, even if g is infinite: the derivative is 0, but the input is
+    connected."""
     return masked(g, False)
 
 

@@ -56,7 +56,8 @@ def _rfft_vjp(g, x_dtype, length):
 
 
 def _multiplicity(length):
-    """Return how many frequencies of the whole transform each one of the half stands for."""
+    """Return, for each frequency of the half spectrum, how many frequencies of the whole
+    spectrum it represents."""
     times = np.full(length // 2 + 1, 2.0)
     times[0] = 1
     if length % 2 == 0:

@@ -1,4 +1,5 @@
-"""Overlapping frames of the last axis, their sum and Fourier transforms, reflection at its ends."""
+"""Overlapping frames of the last axis: their sum, their Fourier transforms, and reflection at
+the ends."""
 
 import math
 
@@ -39,7 +40,8 @@ def _frame_infer(x, length, step, count=None):
 
 
 def _overlap_add(x, *, step, size=None):
-    """Add parts of `step` elements, in which frames do not overlap, one after another."""
+    """Sum overlapping frames by parts of `step` elements; the same part of all frames does not
+    overlap."""
     count, length = x.shape[-2:]
     size = _overlapped(count, length, step) if size is None else size
     parts = -(-length // step)

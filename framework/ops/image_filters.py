@@ -33,7 +33,7 @@ def filtered(x, rows, columns, padding):
 
 
 def sobel(x):
-    """Return (batch, height, width, channels, 2): the vertical and the horizontal slope.
+    """Return (batch, height, width, channels, 2): the vertical and the horizontal derivative.
 
     The outer pixels are mirrored at their centres.
     """

@@ -10,7 +10,7 @@ from framework.ops.special import digamma
 
 
 def _over(a, x):
-    """Return (a - 1) / x, the slope of (a - 1) log x; 0 where a is 1."""
+    """Return (a - 1) / x, the derivative of (a - 1) log x; 0 where a is 1."""
     return divide(a - 1, x)
 
 

@@ -8,7 +8,8 @@ from framework.ops.segment import segment_sum, segment_take
 
 
 def _isotonic(x):
-    """Return the falling sequence nearest to each row, and the number of each element's step.
+    """Return the non-increasing sequence nearest to each row, and the index of each element's
+    block.
 
     Adjacent violators are pooled into their mean (Best & Chakravarti 1990).
     """
@@ -29,7 +30,8 @@ def _isotonic(x):
 
 
 def _backward(g, y):
-    """Return the mean of the cotangent over each step: the solution is a mean."""
+    """Return the mean of the cotangent over each block, because the solution is a mean of the
+    block."""
     (g, _), (_, steps) = g, y
     shape = tuple(g.shape)
     rows, size = (int(np.prod(shape[:-1])), shape[-1])

@@ -195,7 +195,8 @@ slogdet = Op("slogdet", _slogdet, outputs=2, backward=_slogdet_backward, infer=_
 
 
 def _cholesky_vjp(g, y):
-    """Apply equation 10 of Murray 2016; the cotangent is Hermitian, half in each triangle."""
+    """Apply equation 10 of Murray 2016. The cotangent is Hermitian: each triangle has half of
+    it."""
     inner = matmul(adjoint(y), conjugated(lower_triangle(g)))
     inner = lower_triangle(inner) - on_diagonal(diagonal(inner)) * 0.5
     back = triangular_solve(adjoint(y), inner, lower=False)

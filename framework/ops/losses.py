@@ -1,4 +1,5 @@
-"""What losses and metrics share: operands, their shapes and dtypes, and ops of cross-entropies.
+"""Shared parts of losses and metrics: conversion of operands, shape checks, and ops of
+cross-entropies.
 
 Arrays in, array out; tensors in, tensor out. `y_true` stands before `y_pred`, as in Keras.
 """
@@ -96,7 +97,8 @@ def alike(y_true, y_pred, what, hint=""):
 
 
 def one_label_each(y_true, pred_shape, axis, what, expected):
-    """Return the labels in the shape of the predictions without `axis`, or raise ShapeError.
+    """Return the labels in the shape of the predictions without `axis`; raise ShapeError if that is
+    impossible.
 
     Args:
         y_true: labels of shape (...,), or with a size of 1 at `axis`.

@@ -1,4 +1,4 @@
-"""Ops that copy, move or view elements. A linear op and its adjoint are each other's rule."""
+"""Ops that copy, move or view elements. The derivative rule of a linear op is its adjoint."""
 
 import math
 

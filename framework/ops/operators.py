@@ -245,7 +245,7 @@ def _getitem(tensor, slice_spec, var=None):
 
 
 def _no_item(tensor, slice_spec, error):
-    """Return the error of an index, with TensorFlow's words for its cause."""
+    """Return the error for an invalid index, in TensorFlow's words."""
     what, text = f"Index {slice_spec!r} into a tensor of shape {tensor.shape}", str(error)
     if "only integers" in text:
         return DTypeError(
@@ -277,7 +277,7 @@ def _is_symbolic(item):
 
 
 def _item_when_run(tensor, items):
-    """Index with KerasTensors: return the result of an operation that the model runs."""
+    """Index with KerasTensors: return the result of an operation that runs with the model."""
     from framework.core.operations import FunctionOperation, apply
 
     parts = [("slice", i.start, i.stop, i.step) if isinstance(i, slice) else i for i in items]

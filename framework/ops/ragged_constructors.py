@@ -15,7 +15,7 @@ _tensor = tensor
 
 
 def length_of(values):
-    """Return the number of values, of a tensor or RaggedTensor."""
+    """Return the number of rows of `values`, a tensor or RaggedTensor."""
     return len(values) if hasattr(values, "row_splits") else tensor(values).shape[0]
 
 
@@ -59,7 +59,7 @@ class RaggedConstructors:
     def from_row_starts(
         cls, values: Any, row_starts: TensorLike, name: str | None = None, validate: bool = True,
     ):  # fmt: skip
-        """Return rows that begin there; the last one ends with the values."""
+        """Return rows that begin at the indices `row_starts`; the last row ends with the values."""
         starts = np.asarray(tensor(row_starts), np.int64)
         return cls.from_row_splits(values, np.append(starts, length_of(values)))
 
@@ -67,7 +67,7 @@ class RaggedConstructors:
     def from_row_limits(
         cls, values: Any, row_limits: TensorLike, name: str | None = None, validate: bool = True,
     ):  # fmt: skip
-        """Return rows that end there; the first one begins with the values."""
+        """Return rows that end at the indices `row_limits`; the first row begins at index 0."""
         limits = np.asarray(tensor(row_limits), np.int64)
         return cls.from_row_splits(values, np.concatenate([[0], limits]))
 
@@ -76,7 +76,7 @@ class RaggedConstructors:
         cls, values: Any, value_rowids: TensorLike, nrows: Any = None, name: str | None = None,
         validate: bool = True,
     ):  # fmt: skip
-        """Return rows of the values with the same id, of which there are `nrows`; ids ascend."""
+        """Return `nrows` rows; each consists of the values with the same id. The ids ascend."""
         ids = np.asarray(tensor(value_rowids), np.int64)
         if np.any(np.diff(ids) < 0):
             raise InvalidArgumentError("from_value_rowids: value_rowids: expected ascending ids.")
@@ -118,8 +118,8 @@ class RaggedConstructors:
         cls, tensor: TensorLike, lengths: Any = None, padding: Any = None, ragged_rank: int = 1,
         name: str | None = None, row_splits_dtype: Any = dtypes.int64,
     ):  # fmt: skip
-        """Return the rows of a tensor, of which `lengths` or the `padding` at their ends tell how
-        many elements to keep; all by default.
+        """Return the rows of a tensor. Each keeps `lengths` elements, or those before the `padding`
+        at its end; by default all.
 
         >>> import framework as tf
         >>> tf.RaggedTensor.from_tensor([[1, 0], [2, 3]], padding=0).to_list()

@@ -131,11 +131,11 @@ class RaggedTensor(RaggedConstructors, Composite):
         return tuple(splits[1:] - splits[:-1] for splits in self.nested_row_splits)
 
     def row_starts(self, name: str | None = None) -> Tensor:
-        """Return where rows begin."""
+        """Return the index at which each row begins in the values."""
         return self.row_splits[:-1]
 
     def row_limits(self, name: str | None = None) -> Tensor:
-        """Return where rows end."""
+        """Return the index at which each row ends in the values (exclusive)."""
         return self.row_splits[1:]
 
     def value_rowids(self, name: str | None = None) -> Tensor:
@@ -245,7 +245,8 @@ class RaggedTensor(RaggedConstructors, Composite):
         return row[tuple(rest)] if rest else row
 
     def _within(self, rest):
-        """Return what `rest`, indices of the axes behind the first, select in each row."""
+        """Return the part of each row that `rest` selects, the indices of all axes after the
+        first."""
         first, *inner = rest
         if not isinstance(first, slice):
             raise InvalidArgumentError(
@@ -282,7 +283,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return combined(op, x, y)
 
     def _reduced(self, name, axis, keepdims):
-        """Return a reduction, as of `tf.reduce_sum`, over the rows or within each row."""
+        """Return a reduction, such as `tf.reduce_sum`, over the rows or within each row."""
         if axis is None:
             return _REDUCTIONS[name](self.flat_values)
         axis = int(axis) + (self.ndim if int(axis) < 0 else 0)
@@ -312,7 +313,7 @@ class RaggedTensor(RaggedConstructors, Composite):
 
 
 def _text(x):
-    """Return an array as NumPy writes it, with commas; its elements can be arrays."""
+    """Return an array's text with commas, as NumPy writes it; its elements can be arrays."""
     if not isinstance(x, np.ndarray):
         return str(x)
     return np.array2string(x, separator=", ", formatter={"all": _text})
@@ -336,7 +337,7 @@ _REDUCTIONS = {
 
 
 def _by_segment(name, x, ids, count):
-    """Return a reduction of the values with the same id."""
+    """Return the reduction `name` of the values with the same id, for each id."""
     if name == "reduce_sum":
         return segment.segment_sum(x, ids, count=count)
     if name == "reduce_mean":
@@ -356,7 +357,7 @@ def _by_segment(name, x, ids, count):
 
 
 def combined(op, x, y, convert=strict):
-    """Return an elementwise op of two operands of which one is ragged.
+    """Return the result of an elementwise op of two operands, at least one of which is ragged.
 
     The other has the same rows, or is a number, or broadcasts to the elements: a tensor of shape
     (rows, 1), or of the shape of one element.
@@ -413,7 +414,8 @@ def _add_operators():
 
 
 class _Called:
-    """An operator as an op: a name and a call of two operands, of which one is a tensor."""
+    """An operator that acts as an op: a name, and a call of two operands, one of which is a
+    tensor."""
 
     def __init__(self, name, function):
         self.name, self._function = name, function

@@ -67,7 +67,7 @@ reduce_mean = reduction(
 
 
 def _share_of_ties(g, x, y, axis, keepdims):
-    """Elements equal to the extreme share its cotangent evenly."""
+    """Divide the cotangent evenly among the elements that equal the extreme."""
     chosen = cast(equal(x, restore(y, axis, keepdims)), dtype=np_dtype(g))
     ways = reduce_sum(chosen, axis=axis, keepdims=True)
     return restore(g, axis, keepdims) * (chosen / ways)
@@ -223,7 +223,7 @@ linear_scan = Op(
 
 
 def _before(x, axis, reverse):
-    """Return for each element the product of those before it (`reverse`: after it)."""
+    """Return for each element the product of the elements before it (with `reverse`, after it)."""
     return cumprod(shifted(x, axis=axis, reverse=reverse, fill=1), axis=axis, reverse=reverse)
 
 
@@ -265,7 +265,8 @@ def _prod(x, *, axis, keepdims):
 
 
 def _prod_vjp(g, x, axis, keepdims):
-    """The slope at an element is the product of the elements before and after it."""
+    """Multiply the cotangent by the product of all other elements: those before and those after
+    each one."""
     shape = tuple(x.shape)
     rest = tuple(i for i in range(len(shape)) if i not in axis)
     moved = transpose(x, perm=rest + axis)

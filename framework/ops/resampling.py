@@ -103,7 +103,8 @@ def taps(sampling):
 
 
 def _overlaps(size, scale):
-    """Return the rows below each new pixel, and how much of each it covers."""
+    """Return the indices of the old pixels that each new pixel covers, and the covered fraction
+    of each."""
     edges = np.arange(size + 1) * scale
     first, count = np.floor(edges[:-1]).astype(int), math.ceil(scale) + 1
     rows = first + np.arange(count)[:, None]
@@ -120,7 +121,8 @@ def _taps_back(sampling):
 
 @functools.lru_cache(512)
 def _line(n, size):
-    """Return the rows below and above each new pixel, and the share of the latter.
+    """Return the indices of the old pixels below and above each new pixel, and the weight of the
+    latter.
 
     In float32, as TensorFlow computes them: integer images then round to the same numbers.
     """

@@ -89,7 +89,8 @@ def _row_extreme(ufunc):
 
 
 def _share(g, y, x, ids, updates):
-    """Return the cotangent divided by the number of elements that equal the extreme."""
+    """Return the cotangent divided by the number of elements that equal the extreme of their
+    segment."""
     of_updates = cast(equal(updates, segment_take(y, ids)), dtype=np_dtype(g))
     ways = segment_sum(of_updates, ids, count=x.shape[0])
     return divide(g, ways + cast(equal(x, y), dtype=np_dtype(g)))

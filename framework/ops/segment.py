@@ -34,7 +34,7 @@ def _as_like(x, other):
 
 
 def _extreme_vjp(g, y, x, ids, count):
-    """Elements equal to the extreme share its cotangent evenly."""
+    """Divide the cotangent evenly among the elements that equal the extreme of their segment."""
     chosen = equal(x, segment_take(y, ids))
     ways = segment_sum(_as_like(chosen, g), ids, count=count)
     share = divide(g, select(equal(ways, 0), _as_like(1.0, g), ways))
@@ -42,7 +42,8 @@ def _extreme_vjp(g, y, x, ids, count):
 
 
 def _prod_vjp(g, x, ids, count):
-    """The slope at a row is the product of the other rows of its segment, which may hold zeros.
+    """Multiply the cotangent by the product of the other rows of the segment, which may contain
+    zeros.
 
     With zeros, the second derivative lacks the mixed terms of two rows.
     """

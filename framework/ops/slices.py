@@ -115,7 +115,8 @@ def sliced(values, indices, dense_shape) -> Any:
 
 
 def finished(slices):
-    """Return internal IndexedSlices (arrays, a tuple as shape) as users get them: of tensors."""
+    """Return internal IndexedSlices (arrays, with a tuple as shape) in their public form, with
+    tensors."""
     shape = Tensor(np.array(slices._sizes(), np.int32))
     return IndexedSlices(_boxed(slices.values), _boxed(slices.indices), shape)
 
@@ -144,7 +145,8 @@ def joined(first, second):
 
 
 def aggregate(grads):
-    """Sum gradients: IndexedSlices if all are, a tensor otherwise; None if all are None."""
+    """Sum gradients. The result is IndexedSlices if all are, None if all are None, else a
+    tensor."""
     grads = [g for g in grads if g is not None]
     if not grads:
         return None

@@ -104,7 +104,8 @@ class SparseTensor(Composite):
         self.shape.assert_is_compatible_with(shape)
 
     def _mapped(self, op):
-        """Return `op` of the elements if it keeps zeros; None if not."""
+        """Return the sparse tensor with `op` applied to its stored values if op(0) is 0;
+        otherwise None."""
         return self.with_values(op(self.values)) if op.name in _KEEP_ZEROS else None
 
     def with_values(self, new_values: TensorLike) -> "SparseTensor":
@@ -186,7 +187,8 @@ def _quotient(x, y):
 
 
 def _at_elements(x, y, function):
-    """Return `function` of the elements of `x` and the elements of a dense `y` at their places."""
+    """Return `function(values, y)` for the stored values of `x` and the elements of a dense `y`
+    at the same indices."""
     values, dense = strict(x.values, y)
     dense = tensor(dense, values.dtype)
     if dense.ndim:
@@ -231,7 +233,8 @@ in_order = Op(
 
 
 def to_dense(x, default=None, validate=False, what="to_dense"):
-    """Return the dense tensor; `validate` checks the order of the indices. Equal indices add up."""
+    """Return the dense tensor, in which equal indices add up; `validate` checks the order of the
+    indices."""
     shape = tuple(x.shape)
     flat = flat_places(x, what)
     flat = in_order(flat, what=what) if validate else flat

@@ -52,7 +52,7 @@ polygamma = elementwise(
 
 
 def _i1_slope(x, difference, y):
-    """Return `difference` - y / x, or its limit 1/2 at x = 0."""
+    """Return `difference` - y / x: the derivative of I1(x), or of exp(-|x|) I1(x); 1/2 at x = 0."""
     zero = equal(x, 0)
     return select(zero, 0.5, difference - divide(y, select(zero, 1.0, x)))
 
@@ -80,7 +80,7 @@ def _where_not_zero(function):
 
 
 def _unless_zero(a, g, divisor):
-    """Return g / divisor, or 0 where a is 0: the divisor may be 0 there too."""
+    """Return g / divisor, or 0 where a is 0, because the divisor may be 0 there."""
     zero = equal(a, 0)
     return select(zero, 0.0, g / select(zero, 1.0, divisor))
 

@@ -1,4 +1,4 @@
-"""Lookup tables as an op: a NumPy function of the keys, without a derivative."""
+"""Lookup tables as ops: NumPy functions of the keys, without derivatives."""
 
 from framework.core.op import Op, no_derivative
 

@@ -1,4 +1,5 @@
-"""LU factorization of matrices with row exchanges; the last two axes are the matrix."""
+"""LU factorization of matrices with row exchanges; the last two axes are the matrix, the others
+a batch."""
 
 import numpy as np
 
@@ -16,7 +17,7 @@ def _block(x, rows, columns):
 
 
 def unit_lower(packed):
-    """Return the square lower factor, with ones on its diagonal, of packed square factors."""
+    """Return the lower factor, with ones on its diagonal, from square packed factors."""
     return lower_triangle(packed, -1) + np.eye(packed.shape[-1], dtype=np_dtype(packed))
 
 

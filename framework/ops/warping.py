@@ -1,4 +1,4 @@
-"""Images read at positions between their pixels: projective transforms and mapped coordinates.
+"""Read images at positions between pixels: projective transforms and mapped coordinates.
 
 A position is one tensor of coordinates per axis. A boundary mode says which pixel stands at a
 position beyond the image: `fold` maps coordinates, as TensorFlow's projective transform does, and

@@ -383,7 +383,8 @@ def _cut(g, gate, view):
 
 
 def conv_kernel(x, g, window, gate=NO_GATE, *, sums=False):
-    """Return the cotangents of the weights and of a bias (or None) from g, the gated one of y."""
+    """Return the cotangents of the weights and of a bias (or None) from g, the gated cotangent
+    of y."""
     shape = (window.rows, window.columns, x.shape[3], g.shape[3])
     work = 2 * g.size * window.rows * window.columns * x.shape[3]
     ranges = parts(len(x), work, x.size + g.size + gate.size)

@@ -1,4 +1,4 @@
-"""Depthwise convolution of images: each channel has a window of its own.
+"""Depthwise convolution of images: each channel has its own window.
 
 Arrays are float32 and contiguous: x (batch, height, width, channels), w (rows, columns, channels),
 y (batch, height, width, channels). A work item is a block of channels of one image. A band of its

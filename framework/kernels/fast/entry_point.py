@@ -62,7 +62,7 @@ def is_array(kind, thing, expected, itemsize, ndim, written):
 
 
 def data_of(kind):
-    """Return an intrinsic that gives an array's data as a pointer to elements of `kind`."""
+    """Return an intrinsic that returns the pointer to an array's data, as elements of `kind`."""
 
     @intrinsic
     def data(_, thing):

@@ -242,7 +242,8 @@ def conv_input(g, w, sizes, moves, padding, gate=NOTHING, out=None):
 
 
 def conv_kernel(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
-    """Return the cotangents of the weights and of a bias (or None) from g, the gated one of y."""
+    """Return the cotangents of the weights and of a bias (or None) from g, the gated cotangent
+    of y."""
     back = _opposite(size, moves, padding, x.shape[-1], g.shape[-1])
     if back:
         g = masked(g, gate > 0) if gate.size else g

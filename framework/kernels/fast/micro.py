@@ -198,7 +198,7 @@ def panel(
     c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add, rows,
     columns,
 ):  # fmt: skip
-    """Do the same as `tile` for any number of rows and 1 to WIDTH columns; see the module."""
+    """Compute `tile` for any number of rows and 1 to WIDTH columns; see the module's docstring."""
     if rows == _MORE and _MORE > ROWS:
         _more(
             c, c_at, c_row, a, a_at, a_row, a_step, b, b_at, b_step, steps, runs, a_run, b_run, add,

@@ -16,7 +16,7 @@ _f = np.float32
 
 @routine(python=True)
 def max_pool_pairs(x, first, last, height, width, channels, y, chosen):
-    """Write the maxima of adjacent 2 × 2 windows to y, and their pixels' numbers to `chosen`.
+    """Write the maxima of adjacent 2 × 2 windows to y, and the indices of their pixels to `chosen`.
 
     Of equal pixels, the first one is chosen.
     """
@@ -89,7 +89,7 @@ def _start(window, place, axis):
 
 @kernel
 def max_pool(x, first, last, window, channels, y, chosen):
-    """Write the maximum of each window to y, and its pixel's number in the window to `chosen`.
+    """Write the maximum of each window to y, and the index of its pixel in the window to `chosen`.
 
     Of equal pixels, the first one is chosen.
     """

@@ -221,7 +221,7 @@ def _following(b, b_step, depth, left, right, p, j, deepest, broadest):
 
 @routine
 def _near(c, c_row, a, a_row, a_step, b, b_step, depth, top, bottom, left, right):
-    """Do the same as `multiply`, reading B in place."""
+    """Do the same as `multiply`, but read B without packing it."""
     for p in range(0, depth, DEPTH):
         for j in range(left, right, WIDTH):
             panel(

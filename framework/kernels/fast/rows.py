@@ -393,7 +393,7 @@ def gelu(numbers, first, last, memory):
 
 @CompiledTask
 def gelu_back(numbers, first, last, memory):
-    """Write g times the slope of gelu.
+    """Write g times the derivative of gelu.
 
     numbers: g, x, d.
     """
@@ -415,7 +415,7 @@ def gelu_tanh(numbers, first, last, memory):
 
 @CompiledTask
 def gelu_tanh_back(numbers, first, last, memory):
-    """Write g times the slope of the tanh approximation.
+    """Write g times the derivative of the tanh approximation of gelu.
 
     numbers: g, x, d.
     """

@@ -7,7 +7,7 @@ from framework.kernels.fast.jit import kernel
 
 @kernel
 def add_rows(result, rows, values, size):
-    """result[rows[i]] += values[i], of rows of `size` elements; all arrays are flat."""
+    """Compute result[rows[i]] += values[i] for rows of `size` elements; all arrays are flat."""
     for i in range(rows.size):
         start = rows[i] * size
         target = result[start : start + size]
@@ -18,7 +18,7 @@ def add_rows(result, rows, values, size):
 
 @kernel
 def add_at(result, places, values):
-    """result[places[i]] += values[i]; all arrays are flat."""
+    """Compute result[places[i]] += values[i]; all arrays are flat."""
     for i in range(places.size):
         result[places[i]] += values[i]
 

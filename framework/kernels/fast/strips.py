@@ -1,4 +1,4 @@
-"""The two inner loops of depthwise convolution, in vector registers: one vector of channels each.
+"""The two inner loops of depthwise convolution: each holds a vector of channels in registers.
 
     strip   some neighbouring outputs: sums over a window
     taps    some weights' gradients: sums over positions
