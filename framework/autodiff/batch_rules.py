@@ -44,7 +44,7 @@ def repeated(x, count):
 
 
 def rule_of(op):
-    """Return the rule of an op: its own, that of its kind, or one call per row."""
+    """Return the rule of an op: its own rule, that of its kind, or one call per row."""
     rule = RULES.get(op.name) if table.get(op.name) is op else getattr(op, "batch", None)
     if rule is None:
         if op.broadcasts or op.kind == "elementwise":
@@ -73,7 +73,7 @@ def _padded(shape, ones):
 
 
 def _along_axis(op, xs, batched, attrs):
-    """Increase the attribute `axis`, an int or a tuple, by one for the leading axis."""
+    """Increase the attribute `axis`, an int or a tuple, by one, because of the leading axis."""
     if "axis" not in attrs:
         return row_by_row(op, xs, batched, attrs)
     axis = attrs["axis"]
@@ -82,7 +82,7 @@ def _along_axis(op, xs, batched, attrs):
 
 
 def _leading(op, xs, batched, attrs):
-    """Call the op as it is: it treats all leading axes as a batch."""
+    """Call the op unchanged, because it treats all leading axes as a batch."""
     return op(*_all_rows(xs, batched), **attrs)
 
 
@@ -117,7 +117,7 @@ def _row(x, k):
 
 
 def _of_no_rows(op, xs, batched, attrs):
-    """Return outputs without rows, in the shapes that a symbolic call on one row infers."""
+    """Return outputs with zero rows, in the shapes that a symbolic call on one row infers."""
     rows = [KerasTensor(shape_of(x)[1:], x.dtype) if b else x for x, b in zip(xs, batched)]
     specs = infer(op, rows, attrs)
     single = isinstance(specs, tuple)
@@ -129,7 +129,8 @@ def _of_no_rows(op, xs, batched, attrs):
 
 
 def _matmul(op, xs, batched, attrs):
-    """Multiply matrices; products with a shared operand are merged into sizes that suit BLAS."""
+    """Multiply matrices; products with a shared operand are merged into larger ones that suit
+    BLAS."""
     (a, b), (a_batched, b_batched) = xs, batched
     shape_a, shape_b = shape_of(a), shape_of(b)
     transpose_a, transpose_b = attrs.get("transpose_a"), attrs.get("transpose_b")
@@ -221,7 +222,7 @@ _BLAS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def _summed(x, count, n, shape):
-    """Sum `n` leading elements of each row by a product with ones, which is 6 times faster."""
+    """Sum the `n` leading elements of each row by a product with ones, which is 6 times faster."""
     stack = reshape(x, shape=(count, n, math.prod(shape)))
     return reshape(matmul(np.ones((1, n), np_dtype_of(x)), stack), shape=(count, *shape))
 
@@ -246,7 +247,7 @@ def _put(op, xs, batched, attrs):
 
 
 def _axes_in_front(index):
-    """Return how many axes NumPy moves to the front if slices separate the index arrays."""
+    """Return how many axes NumPy moves to the front if slices stand between the index arrays."""
     arrays = [i for i, item in enumerate(index) if isinstance(item, (np.ndarray, list))]
     if not arrays:
         return 0
@@ -296,7 +297,7 @@ def _scatter_add(op, xs, batched, attrs):
 
 
 def _take_along_axis(op, xs, batched, attrs):
-    """Give both operands an axis of rows, of size 1 if unbatched; the op broadcasts it."""
+    """Give both operands a row axis, of size 1 if unbatched, because the op broadcasts it."""
     x, indices = (x if b else repeated(x, 1) for x, b in zip(xs, batched))
     return op(x, indices, axis=attrs["axis"] + 1)
 
@@ -308,7 +309,7 @@ def _put_along_axis(op, xs, batched, attrs):
 
 
 def _examples(op, xs, batched, attrs):
-    """Merge the rows into the first input's batch axis, if only that input has rows."""
+    """Merge the row axis into the batch axis of the first input, if only this input has rows."""
     if not batched[0] or any(batched[1:]):
         return row_by_row(op, xs, batched, attrs)
     x, *others = xs
@@ -327,7 +328,7 @@ def _examples_of_all(op, xs, batched, attrs):
 
 
 def _segments(op, xs, batched, attrs):
-    """Move the axis of rows behind the axes that ids index, call the op, and move it back."""
+    """Move the row axis behind the axes that the ids index, call the op, and move the axis back."""
     x, ids = xs
     if batched[1]:
         return row_by_row(op, xs, batched, attrs)
@@ -340,7 +341,7 @@ def _segments(op, xs, batched, attrs):
 
 
 def _conv_kernel(op, xs, batched, attrs):
-    """Treat the rows of the cotangent as independent filters."""
+    """Treat each row of the cotangent as independent filters."""
     x, g = xs
     if batched[0] or attrs["groups"] > 1:
         return row_by_row(op, xs, batched, attrs)

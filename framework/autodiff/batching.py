@@ -46,7 +46,7 @@ class Level:
 
 
 class _Row:
-    """Stands for the array of one row: it has the shape, the dtype, and bounds for checks."""
+    """Represents the array of one row: it has the shape, the dtype, and bounds for checks."""
 
     __slots__ = ("_array", "dtype", "ndim", "shape", "size")
 
@@ -129,7 +129,7 @@ class Batched(Operand):
 
 
 def _one_dtype(a, b):
-    """Return operands of one dtype unchanged; convert others by `strict`."""
+    """Return operands of equal dtype unchanged, others converted by `strict`."""
     x, y = np_dtype_of(a), np_dtype_of(b)
     if x is y or (type(b) is float and x is not None and x.kind == "f"):
         return a, b
@@ -171,7 +171,7 @@ def _boxed(found, level):
 
 
 def _notified(inside, op, args, attrs, xs, batched, level):
-    """Call the op on all rows; notify recorders opened `inside` the map of a call on one row."""
+    """Call the op on all rows. To recorders opened `inside` the map, report a call on one row."""
     if op.composite is not None and op.saves:
         return op.composite(*args, **attrs)
     open_ = thread.stack

@@ -17,7 +17,7 @@ from framework.ops.slices import IndexedSlices, gather_rows, joined
 
 
 class UnconnectedGradients(enum.Enum):
-    """What `gradient` returns for a source that the target does not depend on."""
+    """The result of `gradient` for a source that the target does not depend on."""
 
     NONE = "none"
     ZERO = "zero"
@@ -141,7 +141,8 @@ def accumulate(grads, serial, d):
 
 
 def add_slices(grads, serial, d, kept):
-    """Add IndexedSlices to the cotangent of `serial`: sparse if in `kept`, otherwise dense."""
+    """Add IndexedSlices to the cotangent of `serial`: as IndexedSlices if it is in `kept`, else
+    dense."""
     if serial not in kept:
         d = d.dense()
     have = grads.get(serial)

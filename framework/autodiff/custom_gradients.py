@@ -234,7 +234,8 @@ def _fitted(d, shape, dtype, position):
 
 
 def _conjugated(d):
-    """Convert between the cotangents of rules and of users: the conjugate if complex."""
+    """Convert between the cotangents of derivative rules and those of users: conjugates if
+    complex."""
     return elementwise.conj(d) if d.array.dtype.kind == "c" else d
 
 
@@ -314,7 +315,7 @@ def grad_pass_through(f: Any) -> Any:
 
 
 def recompute_grad(f: Any) -> Any:
-    """Return `f` with its inner values recomputed in the backward pass instead of kept.
+    """Return `f` such that the backward pass recomputes the inner values instead of keeping them.
 
     It saves memory and costs a second call of `f` per gradient. `f` must return the same values
     again: random draws inside it would differ.
@@ -326,7 +327,7 @@ def recompute_grad(f: Any) -> Any:
 
 
 def recomputed_by(f: Any, again: Any) -> Any:
-    """Return `f` with its inner values recomputed by calling `again` in the backward pass."""
+    """Return `f` such that the backward pass recomputes the inner values by calling `again`."""
 
     def recomputing(*args, **kwargs):
         with _TapesPaused():

@@ -1,4 +1,4 @@
-"""Derivatives of Python functions as JAX's users know them: grad, vjp, jvp, hessian, hvp.
+"""Derivatives of Python functions with the names of JAX: grad, vjp, jvp, hessian, hvp.
 
 Arguments are tensors, variables, arrays or numbers, or nests of them. The function receives an
 argument that is differentiated as a new tensor, so that the same tensor in a closure counts as a
@@ -50,7 +50,7 @@ def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
 
 
 def value_and_grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
-    """As `grad`, but the returned function computes (value, gradient).
+    """Like `grad`, but the returned function computes (value, gradient).
 
     With `has_aux` it returns ((value, anything else), gradient).
 
@@ -217,7 +217,7 @@ _NAMES = ("__module__", "__name__", "__qualname__")
 
 
 def _prepared(f, args, argnums):
-    """Return (all arguments, nest of the differentiated ones), the latter as new tensors."""
+    """Return (all arguments, nest of the differentiated arguments); the latter are new tensors."""
     args = list(args)
     positions = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
     for i in positions:

@@ -1,4 +1,4 @@
-"""Diagonal: rows of a scaled identity matrix, stored as their diagonal."""
+"""Diagonal: rows of a scaled identity matrix, stored as the diagonal."""
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class Diagonal(Operand):
         return op(*[a.dense() if type(a) is Diagonal else a for a in args], **attrs)
 
     def _scaled(self, op, other):
-        """Return the rows after an elementwise product; None if the result is not diagonal."""
+        """Return the rows after an elementwise product; None if the product is not diagonal."""
         shape = self.shape[1:]
         if not isinstance(other, (np.ndarray, Tensor)) or tuple(other.shape) != shape:
             return None

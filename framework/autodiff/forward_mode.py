@@ -85,7 +85,7 @@ class ForwardAccumulator(Recorder):
 
     @classmethod
     def _batch_accumulator(cls, primals, tangents):
-        """Return an accumulator for several directions, the leading axis of all tangents.
+        """Return an accumulator for several directions, which are the leading axis of all tangents.
 
         Its `jvp` returns tensors with that axis.
         """
@@ -361,7 +361,7 @@ class _RecordedCall:
 
 
 def _turned(t):
-    """Return a complex tangent conjugated, to cancel the conjugation that a tape applies."""
+    """Return the conjugate of a complex tangent, to cancel the conjugation by a tape."""
     return conj(t) if t.array.dtype.kind == "c" else t
 
 

@@ -43,7 +43,7 @@ def gradients_function(f: Any, params: TensorLike = None) -> Any:
 
 
 def value_and_gradients_function(f: Any, params: TensorLike = None) -> Any:
-    """As `gradients_function`, but the function returns (result, derivatives)."""
+    """Like `gradients_function`, but the returned function computes (result, derivatives)."""
     with_vjp = make_vjp(f, params, persistent=False)
 
     @functools.wraps(f, assigned=_NAMES)
@@ -170,7 +170,7 @@ def implicit_value_and_gradients(f: Any) -> Any:
 
 
 def implicit_grad(f: Any) -> Any:
-    """As `implicit_value_and_gradients`, but the function returns only the pairs."""
+    """Like `implicit_value_and_gradients`, but the returned function returns only the pairs."""
     with_value = implicit_value_and_gradients(f)
 
     @functools.wraps(f, assigned=_NAMES)

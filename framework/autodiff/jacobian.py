@@ -232,7 +232,7 @@ class _Identity:
 
 
 def _rows(tape, target, sources, eye, at_once):
-    """Return for each source its cotangents, one for each row of the identity matrix `eye`.
+    """Return for each source its cotangents: one for each row of the identity matrix `eye`.
 
     They are None for a source on which the target does not depend.
     """

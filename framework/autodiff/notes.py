@@ -1,4 +1,4 @@
-"""Notes: rare events on a tape, from which `autodiff/debug/` explains missing gradients.
+"""Notes: rare events on a tape that `autodiff/debug/` needs to explain missing gradients.
 
 A tape notes an event that its record of edges does not show: an op without derivative received a
 tracked input, Python read a tracked value, a layer was called, recording was paused, or the

@@ -130,7 +130,7 @@ class GradientTape(TapeNotes, Jacobians):
         return _PausedTape(self)
 
     def reset(self):
-        """Drop the record and all watched tensors and variables; only while recording."""
+        """Drop the record and all watched tensors and variables; possible only while recording."""
         if not self._recording:
             raise InvalidArgumentError(
                 "reset() works only while the tape is recording (within its `with` block)."
@@ -233,7 +233,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._edges.append((produced, True, op, None, None, None, 0, read))
 
     def _made(self, output):
-        """Return (serial, shape, dtype) of one of several outputs, and mark it as tracked."""
+        """Mark one of several outputs as tracked, and return its (serial, shape, dtype)."""
         if output.serial is None:
             output.serial = next(serials)
         self._tracked.add(output.serial)
@@ -414,7 +414,7 @@ class GradientTape(TapeNotes, Jacobians):
         return source_serials
 
     def _on_the_way(self, source_serials):
-        """Return the serials whose cotangents the sources need; None for all tracked tensors."""
+        """Return the serials whose cotangents the sources need; None means all tracked tensors."""
         if source_serials >= self._watched:
             for reads in self._reads.values():
                 if not source_serials.issuperset(reads):
@@ -447,7 +447,7 @@ class GradientTape(TapeNotes, Jacobians):
 
 
 class _PausedTape:
-    """The context of `stop_recording`: it stops the tape and restarts it; re-entrant."""
+    """The re-entrant context of `stop_recording`: it stops the tape, and restarts it at the end."""
 
     def __init__(self, tape):
         self._tape = tape
@@ -466,7 +466,7 @@ class _PausedTape:
 
 
 def _ignore(_):
-    """Drop a note: a record that is kept needs none."""
+    """Drop a note, because a record that is kept needs none."""
 
 
 def _differentiating():

@@ -1,4 +1,4 @@
-"""vectorized_map: calls a function of one row once, for all rows together."""
+"""vectorized_map: applies a function of one row to all rows in a single call."""
 
 import warnings
 from typing import Any
@@ -99,7 +99,7 @@ def _at_once(fn, elems, leaves, count):
 
 
 def _whole(leaf, level, count):
-    """Return a result with all rows; a result that does not depend on them is repeated."""
+    """Return a result with all rows; a result that does not depend on the rows is repeated."""
     if leaf is None:
         return None
     if type(leaf) is IndexedSlices:
@@ -125,7 +125,7 @@ def _stacked(*rows):
 
 
 class _Guard(Recorder):
-    """Recorder that refuses what must happen once per row: random draws and assignments."""
+    """Recorder that refuses events that must happen once per row: random draws and assignments."""
 
     def random_draw(self, draw, tensor):
         raise BatchedValueError("Each row draws random numbers of its own.")

@@ -45,7 +45,8 @@ class Arena:
         return True
 
     def release(self, root):
-        """End the lifetime of an alias class's slot: the current node is the last that uses it."""
+        """End the lifetime of an alias class's slot: the current node is the last one that uses
+        it."""
         slot = self._of.pop(root, None)
         if slot is not None:
             self._last[slot] = self.now
@@ -94,7 +95,8 @@ def peak(pieces):
 
 
 def packed(sizes, first, last):
-    """Return offsets that let blocks, live from position `first` to `last`, share little memory.
+    """Return offsets for blocks that are live from position `first` to `last`, so that they need
+    little memory in total.
 
     Larger blocks come first, each into the smallest gap between blocks that are live at the same
     time (Pisarchyk and Lee, Efficient memory management for deep neural net inference, 2020).

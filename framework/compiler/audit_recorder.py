@@ -151,7 +151,7 @@ class AuditRecorder(GraphRecorder):
         values[tensor.serial] = value
 
     def _several(self, node, outputs, saved):
-        """Compare any number of outputs of an op with those of the graph's node."""
+        """Compare the outputs of an op, of any number, with those of the graph's node."""
         sized, made = node.op.sized_by_values, (*outputs, *saved)
         if len(node.all_outputs) != len(made):
             self._differs_here()

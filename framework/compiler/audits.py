@@ -1,4 +1,4 @@
-"""Audits: at some calls of a plan the Python body runs, too, to check that the plan is still valid.
+"""Audits: some calls of a plan also run the Python body, to check that the plan is still valid.
 
 Guards do not cover everything that Python code depends on. Audits find the rest.
 """
@@ -44,7 +44,7 @@ class Audits:
         self.at, self._spacing, self.due = None if never else _FIRST, _FIRST, False
 
     def reached(self, call):
-        """Return whether the call of this number must be audited."""
+        """Return whether the call with this number must be audited."""
         if self.at is None or call < self.at:
             return False
         if not _Setting.wanted:

@@ -95,7 +95,7 @@ class BlockedFunction:
         return self._bound(("number", array.tobytes(), dtype), "n", array)
 
     def _everywhere(self, number, dtype):
-        """Return the name of a block filled with the number."""
+        """Return the name of a block that is filled with the number."""
         array = blocks.full(np.asarray(number, dtype))
         name = self._bound(id(array), "full", array)
         if name not in self._full:

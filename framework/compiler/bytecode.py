@@ -1,4 +1,4 @@
-"""Finds the outside state that a function's bytecode reads: paths such as `self.config.scale`."""
+"""Find the outside state that a function's bytecode reads: paths such as `self.config.scale`."""
 
 import dis
 

@@ -32,7 +32,7 @@ _KEPT = 32
 
 
 def sort_of(value):
-    """Return the category of an argument: one of the seven constants above."""
+    """Return the category of an argument, one of the seven constants above."""
     sort = _SORTS.get(type(value))
     if sort is None:
         sort = next((sort for kinds, sort in _BASES if isinstance(value, kinds)), _OBJECT)
@@ -182,7 +182,8 @@ class CallArguments:
         return self._leaves
 
     def own(self, arrays, places=None):
-        """Return the arrays with the caller's NumPy arrays copied: the caller may write to them.
+        """Return the arrays, with copies of the caller's NumPy arrays, to which the caller may
+        write.
 
         Args:
             arrays: the arrays that `describe` appended.

@@ -1,4 +1,4 @@
-"""Messages of the compiler on the log `framework`."""
+"""The compiler's messages in the log `framework`."""
 
 
 def tell(sentence, error=None):

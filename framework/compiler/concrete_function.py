@@ -1,4 +1,4 @@
-"""What `fn.get_concrete_function` returns: a `tf.function` bound to one signature."""
+"""The result of `fn.get_concrete_function`: a `tf.function` bound to one signature."""
 
 import inspect
 from typing import Any
@@ -127,7 +127,7 @@ class ConcreteFunction:
         return [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
-        """Return the signature as text, one parameter a line, or in one line."""
+        """Return the signature as text, with one parameter per line, or in one line."""
         shown = {k: _text(v) for k, v in self._bound.items()}
         result = _text(self.structured_outputs)
         if not verbose:
@@ -144,7 +144,7 @@ class ConcreteFunction:
 
 
 def _spec_of(value):
-    """Return the TensorSpec of a tensor, and any other value as it is."""
+    """Return the TensorSpec of a tensor, and any other value unchanged."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = tensor(value)
     return TensorSpec.from_tensor(value) if isinstance(value, _TENSORS) else value

@@ -1,4 +1,4 @@
-"""Fusion of elementwise nodes into the kernel before them (epilogue) or after them (prologue).
+"""Fusion of elementwise nodes into the kernel before them (epilogue), or after them (prologue).
 
 `EPILOGUES` lists the op that a kernel can apply to its first output, `PROLOGUES` the op that it can
 apply to its first input, each where no other node reads that value. Results are equal to the last
@@ -108,7 +108,7 @@ def _relu_gradient_of_batch_norm(gated, node):
 
 
 def _is(value, name):
-    """Return whether a value is computed by the op of that name."""
+    """Return whether a value is computed by the op with this name."""
     node = getattr(value, "node", None)
     return type(node) is OpNode and node.op is table[name]
 

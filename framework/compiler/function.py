@@ -1,4 +1,4 @@
-"""The decorator `tf.function`: calls are traced twice, then run by a plan."""
+"""The decorator `tf.function`: calls are traced twice; later calls run a plan."""
 
 import functools
 import inspect
@@ -251,7 +251,7 @@ class Function:
 
     @property
     def is_method(self):
-        """Whether it is defined in a class."""
+        """Whether the function is defined in a class."""
         return self._signature.is_method
 
     def get_concrete_function(self, *args, **kwargs):
@@ -361,7 +361,8 @@ def _any_masked(values):
 
 
 def _within_a_layer():
-    """Return [training, compute dtype] of the open layer call: inner layers inherit both."""
+    """Return [training, compute dtype] of the open layer call, because inner layers inherit
+    both."""
     layer, training, _ = thread.call
     return [_TRAINING[None if training is None else bool(training)], str(layer.compute_dtype)]
 

@@ -25,7 +25,7 @@ from framework.kernels import threads, tier
 
 
 class Namespace(dict):
-    """The globals of generated source: names and their objects."""
+    """The globals of generated source: a name for each object."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -46,7 +46,7 @@ class Namespace(dict):
 
 
 class ScalarNodes:
-    """The scalar nodes that do not depend on sums, as NumPy calls; both backends call `prepare`.
+    """NumPy calls for the scalar nodes that do not depend on sums; both backends call `prepare`.
 
     `prepare(*scalars)` returns `read`, the scalars that other nodes read, as 0-d arrays. `rest` are
     the other nodes. Objects with equal `key` compute the same function.
@@ -103,7 +103,8 @@ class ScalarNodes:
 
 
 class NumpyBlocks:
-    """The NumPy backend: calls block by block, into scratch blocks and the destinations.
+    """The NumPy backend: calls block by block, which write to scratch blocks and to the
+    destinations.
 
     Args:
         graph: of elementwise nodes; its arguments are the arrays, then the scalars.

@@ -56,7 +56,8 @@ class FusedFunction:
         self._whole = [s for s in nodes if s.all_outputs[0].shape] if pure else []
 
     def _is_distinct(self):
-        """Return whether the results are distinct, and none is another argument or a constant."""
+        """Return whether all results are different Values, and none is another argument or a
+        constant."""
         results, arguments = self._graph.results, self._graph.arguments
         if any(v.shape != self._shape or v.constant is not None for v in results):
             return False
@@ -82,12 +83,13 @@ class FusedFunction:
         return CALL * len(self._whole) + BYTE * size * sum(v.dtype.itemsize for v in moved)
 
     def nbytes(self, size):
-        """Return the bytes that all nodes write for arrays of `size` elements."""
+        """Return the number of bytes that all nodes write for arrays of `size` elements."""
         return size * sum(s.all_outputs[0].dtype.itemsize for s in self._whole)
 
     @property
     def loops(self):
-        """The Numba backend, perhaps not compiled yet; None if it cannot compute the function."""
+        """The Numba backend, which may not be compiled yet; None if it cannot compute the
+        function."""
         if self._loops is None:
             try:
                 self._loops = NumbaLoops(self._graph, self._places)
@@ -98,7 +100,8 @@ class FusedFunction:
         return self._loops or None
 
     def _stay(self, doing, error):
-        """Log a failure of the compiler once and keep using NumPy: training continues."""
+        """Log a failure of the compiler once, and keep the NumPy backend, so that training
+        continues."""
         self._loops = False
         if doing not in _told:
             _told.add(doing)
@@ -130,7 +133,7 @@ def _recorded(function, arrays, numbers, dtype, shape):
 
 
 def _reshaped(graph, old, new):
-    """Replace one shape by another in all Values of the graph, and return it."""
+    """Replace one shape by another in all Values of the graph, and return the graph."""
     for value in (*graph.arguments, *(v for s in graph.nodes for v in (*s.inputs, *s.all_outputs))):
         value.shape = new if value.shape == old else value.shape
     return graph

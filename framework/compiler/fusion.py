@@ -29,7 +29,8 @@ class FusionGroup:
         self.met = set()  # ids of all inputs and outputs of the group's nodes
 
     def has_room(self, nodes):
-        """Return whether a loop can have as many arrays as the group needs with these nodes."""
+        """Return whether the group, with these nodes added, needs no more arrays than a loop can
+        have."""
         return len(self.met.union(*map(_met, nodes))) <= MOST_ARRAYS
 
     @property
@@ -80,7 +81,7 @@ def grouped(graph, fits, alone, numbers=False):
 
 
 class _FusionPass:
-    """Implements `grouped`; `nodes` is the new list of nodes."""
+    """The implementation of `grouped`; `nodes` is the new list of nodes."""
 
     def __init__(self, graph, fits, alone, numbers):
         self.nodes, self._opened, self._numbers = [], [], numbers
@@ -310,7 +311,7 @@ def is_sum(node):
 
 
 def _shares(group, node):
-    """Return whether the node reads an array of full shape that the group reads, too."""
+    """Return whether the node and the group read the same array of full shape."""
     read = {id(v) for s in group.nodes for v in s.inputs if v.shape == group.shape}
     return any(id(v) in read for v in node.inputs)
 

@@ -94,7 +94,7 @@ class GuardNode:
 
 
 class _LayerRef:
-    """A weak reference to the layer in whose call a node was traced; keeps the layer's path."""
+    """A weak reference to the layer in whose call a node was traced; it keeps the layer's path."""
 
     __slots__ = ("_layer", "_path")
 
@@ -169,7 +169,7 @@ class Graph:
         return [s for s in self.nodes if type(s) is DrawNode]
 
     def uses(self):
-        """Return {id of a Value: how often nodes, results and assignments read it}."""
+        """Return {id of a Value: the number of reads by nodes, results and assignments}."""
         counts = {}
         for value in [v for s in self.nodes for v in s.inputs] + self.ends:
             counts[id(value)] = counts.get(id(value), 0) + 1
@@ -379,7 +379,8 @@ class GraphRecorder(Recorder):
             self.refusal = f"{what} runs in Python at {user_line()}"
 
     def left_in(self, results):
-        """Return the path of a layer whose added loss the traced function does not use, or None."""
+        """Return the path of a layer with an added loss that the traced function does not use,
+        or None."""
         used = {id(v) for s in self.nodes for v in s.inputs} | {id(self._value(t)) for t in results}
         left = [layer for value, layer in self._losses if id(value) not in used]
         return None if not left else "it" if left[0] is None else left[0].path
@@ -416,7 +417,7 @@ def _plain(value):
 
 
 class _TraceRefusal:
-    """The reason why a plan cannot repeat a call: Python read a whole tensor, and where."""
+    """Why a plan cannot repeat a call: Python read a whole tensor. Names its op, layer and line."""
 
     def __init__(self, how, value, layer):
         self.how = how
@@ -475,7 +476,7 @@ def generators(graph):
 
 
 def are_current(sources):
-    """Return whether the generators are still in use, not replaced by a later `set_seed`."""
+    """Return whether the generators are still in use: a later `set_seed` has not replaced them."""
     return not sources or all(
         any(g is known for known in (random._Global.generator, *random.seeded_generators()))
         for g in sources
@@ -483,7 +484,7 @@ def are_current(sources):
 
 
 def can_be_undone(graph):
-    """Return whether all draws can be repeated; a user's callable can be called only once."""
+    """Return whether all draws can be repeated, which is false for a draw by a user's callable."""
     kinds = (random.SeedGenerator, random.Stateless)
     return all(isinstance(node.draw.source, kinds) for node in graph.draws)
 

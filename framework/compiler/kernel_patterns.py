@@ -1,4 +1,4 @@
-"""Kernel patterns: several nodes that one kernel computes in less time.
+"""Kernel patterns: one kernel computes several nodes in less time.
 
 The patterns are a convolution and the pooling that reads it, with their backward passes; both
 gradients of a convolution; GELU and its derivative. Results are equal to the last bit.
@@ -128,7 +128,8 @@ def _with_derivative(by_x, readers, order, replacements):
 
 
 def _with_slope(back, readers, order, replacements):
-    """Return replacements for GELU and its gradient, which becomes cotangent * derivative; or {}.
+    """Return replacements for GELU and its gradient, which becomes cotangent * derivative; {} if
+    unmatched.
 
     GELU and its derivative have common subexpressions, which one loop or NumPy kernel shares.
     """

@@ -83,7 +83,8 @@ def returns_new_array(node, value):
 
 
 def may_end_call(node):
-    """Return whether a node can end a call early: no variable may have changed before it."""
+    """Return whether a node can end a call early: no variable may have changed before such a
+    node."""
     if type(node) is OpNode:
         raises = node.op.raises
         return raises(node.all_outputs[0].dtype) if callable(raises) else raises

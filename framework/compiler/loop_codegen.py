@@ -84,7 +84,7 @@ class LoopCodegen:
 
     @property
     def _sized(self):
-        """Whether the number of elements follows from the arrays."""
+        """Whether the arrays determine the number of elements."""
         return self._full is not None or None not in (self._row, self._column)
 
     def _size(self, layout, parameter):
@@ -351,7 +351,8 @@ class LoopCodegen:
 
 
 def by_columns_alone(sums):
-    """Return whether the chunks of a task can be columns: all sums are over the leading axes."""
+    """Return whether the chunks of a task are columns, because all sums are over the leading
+    axes."""
     return bool(sums) and set(sums.values()) == {"leading"}
 
 

@@ -24,7 +24,7 @@ class LoopOperand(NamedTuple):
 
 
 class LoopConstant(NamedTuple):
-    """An argument whose elements are all the same number, which becomes a literal in the loop.
+    """An argument whose elements all equal one number, which becomes a literal in the loop.
 
     dtype: NumPy dtype. layout: FULL or NUMBER, see `LoopOperand`.
     """
@@ -40,7 +40,8 @@ def full(name, dtype, ndim):
 
 
 def row(name, dtype, ndim):
-    """Return an operand equal in every row: shape (c,) or (1, c) for results of shape (..., c)."""
+    """Return an operand whose rows are all equal: shape (c,) or (1, c) for results of shape
+    (..., c)."""
     return LoopOperand(name, np.dtype(dtype), ROW, ndim)
 
 

@@ -1,4 +1,4 @@
-"""Lowering of a fusion group to one loop kernel, and estimates of what loops save."""
+"""Lowering of a fusion group to one loop kernel, and estimates of the time that loops save."""
 
 import itertools
 import math
@@ -116,7 +116,7 @@ class GroupLoop:
 
     @property
     def divisible(self):
-        """Whether chunks of the task can be any ranges of elements."""
+        """Whether chunks of the task can be arbitrary ranges of elements."""
         return self.flat and not self._sums and bool(self.shape)
 
     @property
@@ -143,7 +143,8 @@ class GroupLoop:
         return -(-self.size // CHUNK), 1, CHUNK
 
     def bytes_of(self, value, each):
-        """Return the bytes of a value per work item, or None if work items share elements of it."""
+        """Return the bytes of a value per work item, or None if work items share elements of the
+        value."""
         kind = layout(value, self.shape)
         if self.by_columns:
             own = kind in (loop_kernels.FULL, loop_kernels.ROW)

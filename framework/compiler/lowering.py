@@ -175,7 +175,7 @@ def seen(text, value, shape):
 
 
 def spread(node):
-    """Return the shape to which a writer's scalar operands are broadcast; None: not broadcast."""
+    """Return the shape to which a writer's scalar operands are broadcast, or None."""
     if node.op.name in SLOW_WITH_NUMBERS:
         return node.all_outputs[0].shape if node.all_outputs[0].size >= _MANY else None
     found = _axes(node)

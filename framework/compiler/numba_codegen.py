@@ -88,7 +88,7 @@ class NumbaCodegen(NumpyCodegen):
         return not any(self.lives.root(v) in self._made for v in node.inputs)
 
     def _follows(self, node):
-        """Return whether a node reads rows of pending results: they will still be in the cache."""
+        """Return whether a node reads rows of pending results, which will still be in the cache."""
         parts = kernel_calls(node)
         if parts is not None:
             rows = [u.array for u in parts[0].uses if u.partitioned and not u.written]
@@ -172,7 +172,8 @@ class NumbaCodegen(NumpyCodegen):
         return self._in_place.get(root) or (("class", root) if slot is None else ("slot", slot))
 
     def _access(self, value, unit, written=False, columns=False):
-        """Return the MemoryAccess of a value; if `unit` (bytes) is None, each chunk uses all."""
+        """Return the MemoryAccess of a value; if `unit` (bytes) is None, each chunk uses the
+        whole value."""
         if not written and id(value) not in self._in_buffers:
             unit = None  # the value may be a view, whose rows are not rows of its memory
         return MemoryAccess(self._memory(value), unit, written, columns)
@@ -308,7 +309,8 @@ class NumbaCodegen(NumpyCodegen):
             self._line(f"divide({value.name}, {number}, {value.name})")
 
     def _is_multiplied(self, value, tiled):
-        """Return whether the tiled product reads a value; the loop must not overwrite it then."""
+        """Return whether the tiled product reads a value, which the loop must not overwrite
+        then."""
         read = () if tiled is None else tiled.node.inputs
         return self.lives.root(value) in {self.lives.root(v) for v in read}
 
@@ -421,6 +423,7 @@ class NumbaCodegen(NumpyCodegen):
 
 
 def _adds_much(group):
-    """Return whether a group sums the columns of an array large enough for several threads."""
+    """Return whether a group sums the columns of an array that is large enough for several
+    threads."""
     (node,) = group.nodes
     return is_sum(node) == "leading" and node.inputs[0].nbytes >= _SHARED

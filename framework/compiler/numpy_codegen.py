@@ -36,8 +36,7 @@ class NumpyCodegen:
         self._known = {id(f): name for name, f in lowering.NAMES.items()}
         self._numbered = {}  # op name -> number of values named after the op
         self._functions = []  # sources of the functions of fusion groups
-        # name in the source -> closure cell of the user's function that holds the object
-        self._cells = {}
+        self._cells = {}  # name in the source -> closure cell of the user's function
         self.calls_numpy = False
         self._before, self._body = [], []  # source lines of `make`, and of the plan function
         self._in_buffers = {}  # id of a Value in the arena -> index of its slot
@@ -45,8 +44,7 @@ class NumpyCodegen:
         self._c_order = set()  # ids of Values known to be in C order
         self._numbers = set()  # ids of 0-d Values that are NumPy scalars instead of arrays
         self._as_arrays = lowering.read_as_arrays(graph)
-        # id of a generator's state -> (variable's name, name of its array before the draw)
-        self._drawn = {}
+        self._drawn = {}  # id of a generator's state -> (variable's name, old array's name)
         self._guards_left = len(graph.guards)
         for value in self.lives.values():
             value.name = None  # an earlier code generation may have named the value
@@ -89,7 +87,7 @@ class NumpyCodegen:
         return name
 
     def _numbered_name(self, text):
-        """Return `relu_1`, `relu_2`, ...; `relu` itself is the name of the function."""
+        """Return `relu_1`, `relu_2`, ...; the name `relu` is the function's."""
         while True:
             number = self._numbered[text] = self._numbered.get(text, 0) + 1
             if f"{text}_{number}" not in self._names:
@@ -127,7 +125,8 @@ class NumpyCodegen:
         return self._bound(id(variable), short, variable)
 
     def _number(self, number, dtype=None):
-        """Return the expression of a number: for float operands a 0-d array, which is faster."""
+        """Return the expression of a number. For float operands it is a 0-d array, which is
+        faster."""
         if dtype is not None and dtype.kind == "f" and isinstance(number, (int, float)):
             array = np.asarray(number, dtype)
             key = ("number", array.tobytes(), dtype)
@@ -138,7 +137,7 @@ class NumpyCodegen:
         return self._bound(("object", id(number)), "n", number)
 
     def _everywhere(self, shape, number, dtype):
-        """Return the name of an array filled with the number."""
+        """Return the name of an array that is filled with the number."""
         array, text = np.full(shape, number, dtype), "ones" if number == 1 else "full"
         return self._bound(("full", shape, array.flat[0].tobytes(), dtype), text, array)
 
@@ -254,7 +253,7 @@ class NumpyCodegen:
         return name if arg.shape or id(arg) in self._numbers else f"{name}[()]"
 
     def _float_beside(self, node):
-        """Return the dtype that scalar operands of a node adopt, or None."""
+        """Return the dtype that scalar operands of a node adopt from its arrays, or None."""
         dtypes = {v.dtype for v in node.inputs}
         return dtypes.pop() if len(dtypes) == 1 else None
 
@@ -295,7 +294,8 @@ class NumpyCodegen:
         return f"{call}({', '.join(operands)})"
 
     def _placed(self, position, node, value, maker):
-        """Name an output and assign its memory before the line that writes it; return the name."""
+        """Name an output, and assign memory to it before the line that writes it; return the
+        name."""
         out = self._destination(position, node, value) or self._empty(value)
         value.name = self._numbered_name(maker.op.name)
         self._body.append(f"{value.name} = {out}")
@@ -403,7 +403,8 @@ class NumpyCodegen:
             self._elsewhere.append((value.nbytes, position, last))
 
     def _written_over(self, position, node, value):
-        """Take over the slot of an input that no later node reads; return whether there is one."""
+        """Hand the slot of an input that no later node reads to the output; return whether there
+        is one."""
         if type(node) is FusionGroup:
             return False
         to = self.lives.root(value)

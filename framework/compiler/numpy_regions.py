@@ -18,7 +18,8 @@ def with_parallel_tasks(graph):
 
 
 class _TaskChain:
-    """Tasks that compute rows from the same rows of earlier results, so one thread can run them.
+    """Tasks that read only the same rows of earlier results, so that one thread can run all of
+    them.
 
     `numbers`: {id of a result: its index among the outputs of the chain}.
     """
@@ -111,7 +112,7 @@ def _scheduled(graph, tasks):
 
 
 def _node(chains):
-    """Return one node for several chains; a single product without epilogue stays as it is."""
+    """Return one node for several chains; a single product without epilogue stays unchanged."""
     first = chains[0].tasks[0]
     if len(chains) == len(chains[0].tasks) == 1 and first.is_plain:
         return first.node

@@ -218,7 +218,7 @@ class NumpyProductTask:
 
     @property
     def is_plain(self):
-        """Whether it has no epilogue."""
+        """Whether the product has no epilogue."""
         return self.output is self.node.outputs[0]
 
     @property

@@ -59,7 +59,7 @@ class RegionTask(NamedTuple):
 
 
 def _conflict(a, b):
-    """Return whether a task must wait for all chunks of an earlier one."""
+    """Return whether a task must wait for all chunks of an earlier task."""
     cut, other = (a.extent, a.unit), (b.extent, b.unit)
     return any(
         x.key == y.key
@@ -181,7 +181,7 @@ class _RegionCall:
         self._known[at] = weakref.ref(array)
 
     def _put(self, places, array):
-        """Fill in the address of an array; this runs for each new batch."""
+        """Write the address of an array into the task arguments; this runs for each new batch."""
         if array.flags.writeable and array.size:
             # a quarter of the time of `array.ctypes.data`
             address = ctypes.addressof(ctypes.c_char.from_buffer(array))

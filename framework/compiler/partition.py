@@ -125,7 +125,8 @@ class Partition:
 
 
 def _forward_nodes(whole, own, count):
-    """Return the nodes of the forward pass: those with Values of `own`, and what these read.
+    """Return the nodes of the forward pass: those that compute Values of `own`, and those that
+    these need.
 
     A pass can add a node whose outputs are not in `own`, such as GELU's derivative. It belongs to
     the forward pass if the function's results or assigned values are computed from it.

@@ -119,14 +119,14 @@ class Plan:
 
     @property
     def nbytes(self):
-        """(bytes of the arena, peak of bytes that ops allocate outside it)"""
+        """(bytes of the arena, peak of the bytes that ops allocate outside it)"""
         program = self._form[0]
         return program.arena.nbytes, program.elsewhere
 
     # ---- events: loops and audits ----
 
     def _schedule(self, call):
-        """Count down from this call to the next event; -1 means that there is none."""
+        """Set the number of calls until the next event; -1 means that there is none."""
         due = [at for at in (self._loops_at, self._audits.at) if at is not None]
         self._event_at = min(due) if due else -1
         self._calls_left = max(0, self._event_at - call) if due else -1
@@ -203,7 +203,8 @@ class Plan:
                 lock.append(True)
 
     def _back(self, numpy, error, arrays):
-        """Return the result of NumPy calls after loops have raised; if they succeed, keep NumPy."""
+        """Return the result of NumPy calls after the loops have raised; if they succeed, keep
+        NumPy."""
         failed = []
         found = _slowly(self._on_trial(numpy, lambda *error: failed.append(error)), *arrays)
         if failed:
@@ -214,7 +215,8 @@ class Plan:
         return found
 
     def current(self):
-        """Return whether its random generators have not been replaced by `set_seed`."""
+        """Return whether the plan's random generators are still in use: `set_seed` replaces
+        them."""
         return are_current(self._generators)
 
     def __call__(self, arrays):
@@ -268,7 +270,8 @@ class Plan:
 
     @staticmethod
     def _outer():
-        """Return the plans that this thread is running: user code within one can call others."""
+        """Return the plans that this thread is running: user code inside a plan can call other
+        plans."""
         found = callers(Plan.__call__.__code__)
         return [names["self"] for names in found if "entry" in names]
 

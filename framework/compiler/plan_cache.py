@@ -46,7 +46,8 @@ class CachedPlan(Trace):
 
 
 class PlanCache:
-    """Runs a function by plans, one per signature and path, and eagerly where it has none.
+    """Runs a function by plans, one per signature and path; without a plan, it runs the function
+    eagerly.
 
     Args:
         name: the name of the function, for the source and for messages.
@@ -182,7 +183,7 @@ class PlanCache:
         return None if layer is None else f"{layer} adds a loss that the function does not use"
 
     def refuses(self, key):
-        """Return whether no more plans are made for a key."""
+        """Return whether a key gets no more plans."""
         if key in self.refused:
             return True
         entries = self.plans.get(key, ())
@@ -348,7 +349,7 @@ class PlanCache:
         self.tell(f"runs eagerly: {reason}", error)
 
     def tell(self, sentence, error=None):
-        """Log a message, once for each kind (the text before the colon)."""
+        """Log a message, once per kind of message (the text before the colon)."""
         kind = sentence.partition(":")[0]
         if kind not in self._told:
             self._told.add(kind)
@@ -409,7 +410,8 @@ class Audit:
         return found[0]
 
     def postpone(self):
-        """Compare the plan with Python at a later call: a guard of the plan fails in this one."""
+        """Schedule the comparison of the plan with Python for a later call, because a guard
+        fails in this call."""
         self._entry.plan.audited(postponed=True)
 
     def end(self, reason, run):
@@ -422,7 +424,8 @@ class Audit:
 
 
 def _memory(sizes):
-    """Return sentences on the memory of plans, from 1 MB on; `sizes` are their `nbytes`."""
+    """Return sentences on the memory of plans if it is at least 1 MB; `sizes` are their
+    `nbytes`."""
     planned, allocated = (max(found) / 1e6 for found in zip(*sizes, strict=True))
     found = []
     if planned >= 1:

@@ -1,4 +1,4 @@
-"""Producer-consumer tiling: a loop takes a large matrix product a few rows at a time.
+"""Producer-consumer tiling: a loop reads a large matrix product a few rows at a time.
 
 A typical product is the gradient of a layer's weights, whose only reader is the optimizer's update.
 Computed as a whole, it is written to memory and read back, which takes about as long as the update.
@@ -59,7 +59,7 @@ def tile_products(graph):
 
 
 def _can_tile(node, group):
-    """Return whether a group can read a product row by row and saves time by it."""
+    """Return whether a group can read a product row by row, and whether that saves time."""
     (made,) = node.outputs
     if made.shape != group.shape or made.nbytes < _LEAST or any(is_sum(s) for s in group.nodes):
         return False
@@ -101,11 +101,12 @@ class TiledProductTask(NamedTuple):
     product: object
 
     def address(self):
-        """Return the address of the machine code; that of the loop must be compiled, too."""
+        """Return the address of the machine code; the loop must be compiled as well."""
         return self.product.address_of_rows()
 
     def ahead(self):
-        """Return the numbers before the arrays' addresses, see `kernels.fast.products.rows_for`."""
+        """Return the numbers that precede the arrays' addresses, see
+        `kernels.fast.products.rows_for`."""
         columns, *strides, depth, _, _, _ = self.product.numbers
         own = self.place, self.arrays + len(SIZES), sum(1 << at for at in self.beside)
         return (self.loop.address(), *own, columns, strides[1], strides[2], depth)

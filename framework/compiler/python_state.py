@@ -336,7 +336,7 @@ class Watch:
             self._remember(value)
 
     def _read(self, root, kind, name, steps):
-        """Follow a path as far as reading it runs no user code, and add a guard there."""
+        """Follow a path as long as reading it runs no user code, and add a guard at its end."""
         try:
             value = _start(root, kind, name)
         except (KeyError, ValueError):  # the name is a builtin, or the closure's cell is empty
@@ -426,7 +426,7 @@ def _state_of(generator):
 
 
 def _exactly(state):
-    """Return a generator's state with arrays as bytes, so that `==` compares it."""
+    """Return a generator's state with arrays replaced by bytes, so that `==` can compare it."""
     if isinstance(state, dict):
         return tuple([(name, _exactly(each)) for name, each in state.items()])
     return state.tobytes() if hasattr(state, "tobytes") else state

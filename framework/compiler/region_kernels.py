@@ -16,7 +16,7 @@ _MOST_ADDED = 1 << 14  # maximum number of elements of a sum; for more, loops ar
 
 
 class ScratchBuffer:
-    """float32 memory that tasks of a region pass data through; not a Value of the graph."""
+    """float32 memory through which tasks of a region pass data; it is not a Value of the graph."""
 
     dtype = _FLOAT
 
@@ -59,7 +59,8 @@ def _made(array):
 
 
 def _size_of_rows(node, vector):
-    """Return (number of rows, row size) if a Numba kernel computes the node by float32 rows."""
+    """Return (number of rows, row size) if a Numba kernel computes the node on float32 rows,
+    else None."""
     values = (*node.args, *node.all_outputs)
     if not all(type(v) is Value and v.dtype == _FLOAT for v in values):
         return None

@@ -67,7 +67,7 @@ def _unmasked_packer(result):
 
 
 def _tensor(leaf):
-    """Return a number as a tensor, other leaves unchanged."""
+    """Return a number as a tensor, and other leaves unchanged."""
     return Tensor(np.asarray(leaf)) if isinstance(leaf, (int, float, np.generic)) else leaf
 
 

@@ -1,4 +1,4 @@
-"""Symbolic numbers: Python ints and floats among the arguments that a plan takes as inputs.
+"""Symbolic numbers: Python ints and floats among the arguments become inputs of a plan.
 
 During a trace, the body receives a `SymbolicFloat` or a `SymbolicInt` instead of the number. A
 `ScalarProgram` records what Python computes with it. Where an op receives one, it becomes a further

@@ -1,4 +1,4 @@
-"""Plans for calls with Python numbers, valid for any values of them."""
+"""Plans for calls with Python numbers that are valid for all values of the numbers."""
 
 from framework.compiler.audit_recorder import AuditRecorder
 from framework.compiler.compiler_log import brief
@@ -246,14 +246,14 @@ class _Candidate:
         self.added = self.graph.added
 
     def compared_to(self, values, trace):
-        """Return the `Difference` from a plain trace, or None if they are equal."""
+        """Return the `Difference` from a plain trace, or None if the traces are equal."""
         if (changing := self.state.differs_from(trace.state)) is not None:
             return Difference(changing, guarded=True)
         return _compare(trace.graph, self.graph, values)
 
 
 class _Attempts:
-    """Traces of one signature that are not plans yet."""
+    """Traces of one signature that have not become plans yet."""
 
     def __init__(self):
         self.plain = []  # (numbers, trace) of traces with plain numbers

@@ -1,4 +1,4 @@
-"""Calls of a compiled function under a `GradientTape`: plans of the trace and of its gradients.
+"""Calls of a compiled function under a `GradientTape`: plans for the trace and for its gradients.
 
 The body is traced together with its gradients, and `partition` separates both. When the plan of the
 forward pass runs, the tape gets one record for the whole call. Its rule is the plan of the backward
@@ -136,7 +136,8 @@ class TapePlans:
 
 
 def _copy(given, array):
-    """Return a tensor of the array with the serial of `given`: tapes treat both as one tensor."""
+    """Return a tensor of the array with the serial of `given`, so that tapes treat both as one
+    tensor."""
     tensor = Tensor(array)
     if type(given) is Tensor:
         if given.serial is None:
@@ -182,7 +183,8 @@ class _TapeGraphRecorder(GraphRecorder):
         super().variable_read(variable, tensor)
 
     def at_first(self, variable):
-        """Return the Value of a variable before the call, or None if it was not read."""
+        """Return the Value that a variable had before the call, or None if the call did not read
+        it."""
         return self._read.get(variable.serial)
 
     def still_there(self):
@@ -290,7 +292,7 @@ class _TapedTrace:
 
 
 class TapePlan:
-    """Plans of the forward and backward pass; a call is one record on the tape."""
+    """Plans for the forward and the backward pass; a call is one record on the tape."""
 
     def __init__(self, run, plan_cache, names, state):
         self._name, self._tell = plan_cache.name, plan_cache.tell
@@ -331,7 +333,8 @@ class TapePlan:
         return self._plan.audit_due
 
     def __call__(self, arrays, given, tape, pack):
-        """Return (result,) and record the call on the tape; None if it must be traced anew."""
+        """Return (result,) and record the call on the tape; None if the call must be traced
+        again."""
         for variable, watched in self._variables:
             if _watches(tape, variable) is not watched:
                 return None

@@ -66,7 +66,7 @@ class TracedCall:
 
     @property
     def changed(self):
-        """The source of a read whose value the call itself has changed, or None."""
+        """The source of a read whose value the call itself changed, or None."""
         return self.watch.changed
 
     def trouble(self):

@@ -1,4 +1,4 @@
-"""Explanations under `debugging.trace()`, whose event log has all ops, recorded or not."""
+"""Explanations under `debugging.trace()`, whose event log contains all ops, recorded or not."""
 
 from framework.autodiff.debug.event_log import number_of
 from framework.autodiff.debug.explain_sources import forgotten, unwatched
@@ -18,7 +18,7 @@ from framework.core import dtypes
 
 
 def traced(tape, targets, source, mine):
-    """Return the Explanation from the event log's graph of all ops; None if it has no answer."""
+    """Return the Explanation from the event log's graph of all ops, or None without an answer."""
     entries = list(tape._event_log.entries)
     number = number_of(tape)
     pairs = [

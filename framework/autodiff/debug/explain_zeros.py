@@ -1,4 +1,4 @@
-"""Finds the ops at which a gradient becomes zero, by a backward pass that checks each cotangent."""
+"""Find the ops at which a gradient becomes zero, by a backward pass that checks each cotangent."""
 
 import numpy as np
 

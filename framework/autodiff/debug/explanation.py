@@ -1,4 +1,5 @@
-"""Explanation: why a gradient is None or zero, with a remedy; `where` prints an op's place."""
+"""Explanation: why a gradient is None or zero, with a remedy; `where` prints the position of an
+op."""
 
 from typing import NamedTuple
 

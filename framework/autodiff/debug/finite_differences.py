@@ -1,10 +1,10 @@
-"""Differences: slopes by finite differences, with their accuracy."""
+"""Differences: derivatives by finite differences, with an estimate of their accuracy."""
 
 import numpy as np
 
 
 class Differences:
-    """Compares slopes of functions of one number with finite differences.
+    """Compares derivatives of functions of one number with finite differences.
 
     Args:
         dtype: the floating dtype that the functions compute in.
@@ -20,7 +20,7 @@ class Differences:
         self._least = 10 * eps / (self._step * tolerance)
 
     def compare(self, value, expected, size):
-        """Return (relative error of `expected`, slope by differences); None at a kink.
+        """Return (relative error of `expected`, derivative by finite differences); None at a kink.
 
         Args:
             value: a function of a number.

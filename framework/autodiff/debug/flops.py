@@ -54,7 +54,8 @@ def _attention(shapes, results, attrs):
 
 
 def _recurrent(kernels):
-    """Count one product of each row and step with the kernels, the inputs at these positions."""
+    """Count one product per row and step with each kernel; the inputs at these positions are the
+    kernels."""
 
     def formula(shapes, results, attrs):
         rows = prod(shapes[0][:-1])

@@ -240,7 +240,7 @@ def _tensor_of(value):
 
 
 def _as(value, dtype):
-    """Return the value, a floating array cast to `dtype`."""
+    """Return the value; a floating array is cast to `dtype`."""
     return value.astype(dtype) if dtype is not None and _is_floating(value) else value
 
 

@@ -15,7 +15,7 @@ def label(variable):
 
 
 class Link(NamedTuple):
-    """An edge from one serial to another; `output` is None if the path ends there."""
+    """An edge from one serial to another; `output` is None if the path ends at this op."""
 
     op: object
     input: int
@@ -31,7 +31,7 @@ def only_blocked(links, mine, targets):
 
 
 def links_of(tape):
-    """Return the record as links; of a used-up tape, the edges that had no cotangent."""
+    """Return the record as links; after a backward pass, only the edges that had no cotangent."""
     layers = Layers(tape)
     found = []
     for step in steps(tape):
@@ -63,7 +63,7 @@ def _to_integers(op, reads):
 
 
 def forward(links, start):
-    """Return the serials `start` and all that descend from them."""
+    """Return the serials `start` and all their descendants."""
     after = {}
     for link in links:
         after.setdefault(link.input, []).append(link.output)
@@ -141,6 +141,6 @@ _REMEDIES = {
 
 
 def joined(ends):
-    """Return one reason and one remedy for several ends."""
+    """Combine several ends into one reason and one remedy."""
     ends = list(ends.items())[:3]
     return " and ".join(reason for reason, _ in ends), ends[0][1]

@@ -1,4 +1,4 @@
-"""Checker: finds the op that computed the first value that is not finite.
+"""Checker: finds the op that computed the first nonfinite value.
 
 A tensor is *tainted* if it is not finite; its origin is the op that computed nan or inf from
 inputs without it. A later op may mask such values out (`tf.where`, or a rule's exact zero), so in
@@ -23,7 +23,7 @@ ROWS = 10
 
 
 class NumericsError(InvalidArgumentError):
-    """Raised for a value that is not finite.
+    """Raised for a value that contains nan or inf.
 
     Attributes:
         op: the name of the op that computed it; None if it was an input or a variable's value.
@@ -40,7 +40,7 @@ class NumericsError(InvalidArgumentError):
 
 
 class Origin:
-    """Where a value first was not finite: the op, phase, layer, line and rows."""
+    """Where a value first became nan or inf: the op, phase, layer, line and rows."""
 
     op = layer = rows = None
     phase, line = "forward", ""
@@ -58,7 +58,7 @@ class Origin:
 
 
 class Checker(Recorder):
-    """Finds the origin of values that are not finite.
+    """Finds the origin of nan and inf values.
 
     Args:
         immediate: raise as soon as the forward pass computes such a value.
@@ -186,7 +186,7 @@ class _Phase:
 
 
 def _phase():
-    """Return the present phase of training, read from this package's stack frames."""
+    """Return the current phase of training, read from this package's stack frames."""
     place = _Phase()
     frame = sys._getframe(1)
     while frame is not None:
@@ -223,7 +223,7 @@ def _kind(array):
 
 
 def _ranges(args):
-    """Return the inputs' ranges as a text."""
+    """Return the ranges of the inputs as text."""
     found = []
     for arg in args:
         array = np.asarray(getattr(arg, "array", arg))

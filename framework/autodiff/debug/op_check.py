@@ -104,7 +104,8 @@ def _forward(op, args, attrs):
 
 
 def _errors(op, args, attrs, outputs, values, random, differences):
-    """Return (position, slope by rule, slope by differences) of the first wrong rule, or None."""
+    """Return (position, derivative by rule, derivative by differences) of the first wrong rule,
+    or None."""
     arrays = [a.array if type(a) is Tensor else a for a in args]
     positions = [i for i, a in enumerate(arrays) if _is_float(a) and type(args[i]) is Tensor]
     if "call" in attrs:

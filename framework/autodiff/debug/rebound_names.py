@@ -1,4 +1,4 @@
-"""Explanation of `x = x - lr * g`: x then is a new tensor, which no tape watches."""
+"""Explains `x = x - lr * g`: afterwards x is a new tensor, which no tape watches."""
 
 import ast
 import inspect
@@ -10,7 +10,8 @@ from framework.autodiff.debug.explanation import Explanation
 
 
 def rebound(source):
-    """Return the Explanation if the caller's code assigns to the name of `source` from itself.
+    """Return the Explanation if the caller's code assigns a value computed from `source` to the
+    name of `source`.
 
     Args:
         source: a tensor that the tape did not watch.
@@ -32,7 +33,8 @@ def rebound(source):
 
 
 def _assignment(code, names):
-    """Return (name, source text, line) of the last assignment of a name in `names` from itself."""
+    """Return (name, source text, line) of the last assignment to a name in `names` of a value
+    computed from this name."""
     try:
         lines, start = inspect.getsourcelines(code)
         text = textwrap.dedent("".join(lines))
@@ -49,7 +51,7 @@ def _assignment(code, names):
 
 
 def _bound_from_itself(node):
-    """Return the name that a statement assigns a value computed from the same name, or None."""
+    """Return the name to which a statement assigns a value computed from the same name, or None."""
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return node.target.id
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):

@@ -71,7 +71,7 @@ def _size(count):
 
 
 class Memory:
-    """The bytes that a record keeps; an array of several ops counts once.
+    """The bytes that a record keeps; an array that several ops keep counts once.
 
     Attributes:
         total: all bytes.

@@ -44,7 +44,7 @@ class RecordedOp:
 
 
 def name_of(layer):
-    """Return a layer's displayed name: its path if it has one."""
+    """Return the displayed name of a layer: its path if it has one, else its name."""
     return getattr(layer, "path", None) or layer.name
 
 
@@ -88,7 +88,7 @@ def _add_joined(step, outputs, read):
 
 
 def _named(rule, count, read):
-    """Return the values that a rule reads, by the names in the rule's signature."""
+    """Return the values that a rule reads, under their names in the rule's signature."""
     if not count:
         return {}
     names = [n for n in list(inspect.signature(rule).parameters)[1:] if n != "needed"]
@@ -139,7 +139,7 @@ def _fill_from_event_log(tape, found):
 
 
 def _find_shapes(tape, found):
-    """Infer shapes and dtypes from those that the record keeps."""
+    """Infer shapes and dtypes from those that the record contains."""
     known = {}  # serial of a tensor -> (shape, dtype), where dtype may be None
     for variable in tape.watched_variables():
         for serial in tape._reads.get(variable.serial, ()):
