@@ -1,1 +1,1 @@
-"""The commands of the command line; the table of them is in `framework/__main__.py`."""
+"""The functions of the command line's commands; `framework/__main__.py` has their table."""

@@ -12,7 +12,7 @@ from framework.kernels.report import show_config
 
 
 def config():
-    """Print libraries, threads and how fast they are."""
+    """Print the versions of libraries, the numbers of threads and measured speeds."""
     _quiet()
     show_config()
 
@@ -43,7 +43,7 @@ def warmup():
 
 
 def _quiet():
-    """Keep the note about compilation from being printed."""
+    """Suppress the note about compilation."""
     if not tier.numba_missing() and (jit := tier.library("jit")) is not None:
         jit.notice.logged = True
 

@@ -193,7 +193,7 @@ def _named(model, outputs):
 
 
 def _write_csv(file, named):
-    """Write one line per row, with one column for each number of each output."""
+    """Write one line per row, with one column per element of each output."""
     columns = {}
     for name, array in named.items():
         flat = array.reshape(len(array), -1)

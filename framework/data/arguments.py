@@ -1,4 +1,4 @@
-"""Checks of the arguments of a dataset's methods, and the way from a stage to a Dataset."""
+"""Checks of the arguments of a dataset's methods; conversion between Dataset and Stage."""
 
 import operator
 
@@ -6,14 +6,14 @@ from framework.core.errors import DTypeError, InvalidArgumentError
 
 
 def made(stage):
-    """Return the Dataset of a stage."""
+    """Return a Dataset whose last stage is `stage`."""
     from framework.data.dataset import Dataset  # not at module level: `dataset` imports this module
 
     return Dataset(stage)
 
 
 def stage_of(dataset, name):
-    """Return the stage of a Dataset; an error begins with `name`."""
+    """Return the last stage of a Dataset; an error begins with `name`."""
     from framework.data.dataset import Dataset
 
     if not isinstance(dataset, Dataset):

@@ -79,7 +79,7 @@ def _padded(samples, length, channels=None):
 
 
 def _stacked(sounds):
-    """Return sounds of different lengths as one array, with zeros at their ends."""
+    """Return sounds of different lengths as one array, padded with zeros at the end."""
     length, channels = (max(s.shape[axis] for s in sounds) for axis in (0, 1))
     return np.stack([_padded(s, length, channels) for s in sounds])
 
@@ -133,7 +133,7 @@ def read_wav(path):
 
 
 def _form(body, path):
-    """Return (kind, channels, rate, bytes of a sample) of the chunk "fmt "."""
+    """Return (format code, channels, sampling rate, bytes per sample) of the chunk "fmt "."""
     if len(body) < 16:
         raise DamagedFileError(f"{path}: the format of the WAV file is truncated.")
     kind, channels, rate, _, _, bits = struct.unpack("<HHIIHH", body[:16])

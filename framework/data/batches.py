@@ -98,11 +98,11 @@ class _Source:
     seed = None  # the seed of the shuffled order
 
     def state(self):
-        """Return what the next `epoch` depends on besides its number, as JSON can hold."""
+        """Return what the next `epoch` depends on besides its number, as JSON values."""
         return {"seed": self.seed}
 
     def set_state(self, state):
-        """Set what `state` returned."""
+        """Restore what `state` returned."""
         self.seed = state["seed"]
 
     def resumed(self, number, taken):
@@ -305,7 +305,7 @@ def _tensor(value, name):
 
 
 def is_leaf(value):
-    """Return whether `value` is one input: anything but a list of arrays, and None among them."""
+    """Return whether `value` is one input: anything but a list of arrays and Nones."""
     return not (isinstance(value, list) and _has_arrays(value))
 
 

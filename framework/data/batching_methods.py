@@ -149,7 +149,7 @@ class BatchingMethods:
 
 
 def _check_rows(dataset, method):
-    """Raise if elements are known to be scalars, without a call of the user's functions."""
+    """Raise if elements are known to be scalars; the user's functions are not called."""
     if dataset._framework.python:
         return
     for spec in nest.flatten(dataset.element_spec):

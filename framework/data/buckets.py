@@ -1,4 +1,4 @@
-"""Batches of elements of similar length: groups of a window, and `padded_batch` of each."""
+"""Batches of elements of similar length: `group_by_window`, then `padded_batch` of each group."""
 
 import bisect
 import operator
@@ -55,7 +55,7 @@ def _opened(spec):
 
 
 def _filled(spec, shapes, length):
-    """Return a nest of shapes with `length` for unknown sizes."""
+    """Return a nest of shapes with `length` instead of unknown sizes."""
     given = like(spec, shapes)
     leaves = [s.shape if w is None else w for s, w in zip(nest.flatten(spec), given)]
     return packer(spec)([[length if n in (None, -1) else n for n in shape] for shape in leaves])

@@ -10,7 +10,7 @@ _BLOCK = 1024  # bytes that one table look-up and one XOR reduce
 
 @functools.cache
 def _tables():
-    """Return uint32 tables [k, byte]: what a byte adds to the CRC if k bytes follow it."""
+    """Return uint32 tables [k, byte]: the contribution of a byte to the CRC if k bytes follow."""
     first = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         first = np.where(first & 1, (first >> 1) ^ np.uint32(_POLYNOMIAL), first >> 1)
@@ -28,7 +28,7 @@ def _bytes_table():
 
 @functools.cache
 def _flat_tables():
-    """Return the tables as one row, and where that of each byte of a block begins."""
+    """Return the tables as one flat array, and the offset of each block byte's table in it."""
     return _tables().reshape(-1), np.arange(_BLOCK - 1, -1, -1) * 256
 
 
@@ -51,7 +51,7 @@ def crc32c(data):
 
 
 def _with_block(crc, block):
-    """Return the CRC after a block: the CRC before is a XOR of its first four bytes."""
+    """Return the CRC after a block; the CRC before it is XORed into its first four bytes."""
     if len(block) < 4:
         table = _bytes_table()
         for byte in block.tolist():
@@ -64,6 +64,6 @@ def _with_block(crc, block):
 
 
 def masked_crc32c(data):
-    """Return the CRC32C as TFRecord files store it: rotated, plus a constant."""
+    """Return the CRC32C in TFRecord's form: rotated, plus a constant."""
     crc = crc32c(data)
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF

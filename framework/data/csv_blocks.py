@@ -1,6 +1,6 @@
-"""Columns of many lines of CSV at once: numbers are read from the bytes by NumPy.
+"""Parse the columns of many CSV lines at once: NumPy computes the numbers from the bytes.
 
-A field of up to 15 digits, with a sign and a point, is a whole number divided by a power of ten.
+A field of up to 15 digits, a sign and a point is an integer divided by a power of ten.
 Both are exact in float64, so the quotient is the float64 nearest to the text, as `float(text)`.
 Every other field (exponents, "nan", more digits, spaces, errors) goes to `slow`, one by one.
 """
@@ -64,9 +64,9 @@ class CsvLines:
         return found
 
     def _digits(self, starts, ends, length):
-        """Return (the number without its point, digits, places after the point, sign, validity).
+        """Return (the integer without the point, digits, decimals, sign, validity) of each field.
 
-        Places are -1 without a point. Fields are read from left to right, aligned at their ends.
+        Decimals are -1 without a point. Fields are read from left to right, aligned at their ends.
         """
         rows = len(starts)
         whole, digits = np.zeros(rows), np.zeros(rows, np.int8)
@@ -129,6 +129,6 @@ class CsvBlocks:
         return last + b"\n"
 
     def remaining(self):
-        """Return all that comes after the last block."""
+        """Return the bytes after the last block."""
         rest, self._rest = self._rest, b""
         return rest + self._file.read()

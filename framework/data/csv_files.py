@@ -87,7 +87,7 @@ class CsvFiles(Files):
 
 
 def _raised(item):
-    """Raise an error that stands among the Rows of a file; `map` goes on after it."""
+    """Raise an item that is an error, return any other; `map` continues after an error."""
     if not isinstance(item, Exception):
         return item
     try:
@@ -121,7 +121,7 @@ class _Rows:
         self.how = {"delimiter": delimiter, "quoting": quoting, "strict": True}
 
     def read(self, path):
-        """Return an iterator over the rows of a file, which goes on after a row with an error."""
+        """Return an iterator over the rows of a file, which continues after a row with an error."""
         return self._elements(path, read_rows(path, self.kind, self.how), 0)
 
     def _elements(self, path, rows, first):
@@ -165,14 +165,14 @@ class _Rows:
                 yield from self._one_by_one(path, _text(blocks.remaining()), 0)
 
     def _fields(self, path):
-        """Return the number of fields of the first row; 0 if it is not that of the columns."""
+        """Return the number of fields of the first row; 0 if they do not fit the columns."""
         count = len(next(read_rows(path, self.kind, self.how), []))
         if self.select is not None:
             return count if max(self.select, default=0) < count else 0
         return count if count - len(self.exclude or ()) == len(self.columns) else 0
 
     def _columns(self, lines, path, number):
-        """Return the Rows of regular lines, whose first has this number."""
+        """Return the Rows of regular lines; `number` is that of the first line."""
         chosen = self.select
         if chosen is None:
             chosen = [i for i in range(lines.columns) if i not in (self.exclude or ())]
@@ -192,7 +192,7 @@ class _Rows:
         return self._value(_decoded(field), column, path, first + row, place).array[()]
 
     def _one_by_one(self, path, lines, first):
-        """Yield the rows of lines as Rows of few lines each, and errors at their places."""
+        """Yield Rows of a few lines each; an error takes the position of its row."""
         elements, group = self._elements(path, csv.reader(lines, **self.how), first), []
         while True:
             element, errors = None, []
@@ -420,7 +420,7 @@ def _names(name, paths, kind, how, header, given):
 
 
 def _selected(name, names, columns):
-    """Return the numbers of the columns to read, increasing."""
+    """Return the indices of the columns to read, in increasing order."""
     if columns is None:
         return list(range(len(names)))
     numbers = []
@@ -435,7 +435,7 @@ def _selected(name, names, columns):
 
 
 def _inferred(paths, kind, how, header, missing, select, count):
-    """Return a default value for each column, of the first dtype that the first rows fit."""
+    """Return a default value for each column, in the first dtype that fits the first rows."""
     kinds, seen = [0] * len(select), 0
     for path in paths:
         for number, row in enumerate(read_rows(path, kind, how)):
@@ -455,7 +455,7 @@ _EMPTY = [np.int32(0), np.int64(0), np.float32(0), np.float64(0), ""]
 
 
 def _fits(field, kind):
-    """Return whether a field is an int32, an int64, a float32, a float64 (0 to 3), or a text."""
+    """Return whether a field fits a dtype, 0 to 4: int32, int64, float32, float64, string."""
     try:
         if kind < 2:
             return abs(int(field)) < 2 ** (31 if kind == 0 else 63)

@@ -256,7 +256,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
         return True
 
     def __getitem__(self, index):
-        """Return the element with this number, without those before it.
+        """Return the element at an index without computing those before it.
 
         The stages must have random access: arrays, HDF5 and NumPy files, `map`, `batch`, `zip`,
         `take`, `skip` and `shard`.
@@ -314,7 +314,7 @@ def _stages(datasets, name):
 
 
 def _count(length):
-    """Return the number of elements as text; negative lengths are those of `cardinality`."""
+    """Return the number of elements as text; INFINITE and UNKNOWN are negative numbers."""
     return {-1: "infinitely many", -2: "an unknown number of"}.get(length, f"{length:,}")
 
 

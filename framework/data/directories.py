@@ -184,7 +184,7 @@ def _classes(name, folder, given):
 
 
 def _files(folder, suffixes, follow_links):
-    """Return the paths of all files with these suffixes, in the order of Keras: by folder."""
+    """Return the paths of all files with these suffixes, sorted by folder as in Keras."""
     found = []
     for root, _, names in sorted(os.walk(folder, followlinks=follow_links)):
         kept = (each for each in sorted(names) if each.lower().endswith(suffixes))
@@ -254,7 +254,7 @@ def _datasets(
 
 
 def _dataset(paths, labels, load, stack, batch_size, shuffle, seed, class_names):
-    """Return the dataset; several threads read files: those of a batch, or the next ones."""
+    """Return the dataset; several threads read the files of a batch, or the next elements."""
     rows = Dataset.from_tensor_slices(np.arange(len(paths)))
     if shuffle:
         rows = rows.shuffle(len(paths), seed=seed)
@@ -277,7 +277,7 @@ def _dataset(paths, labels, load, stack, batch_size, shuffle, seed, class_names)
 
 
 def _stacked(values):
-    """Return one array; of texts, an object array of bytes."""
+    """Return the values as one array; texts become an object array of bytes."""
     if not isinstance(values[0], bytes):
         return np.stack(values)
     array = np.empty(len(values), object)

@@ -21,7 +21,7 @@ _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5  # wire types of protocol buff
 
 
 def encoded_varint(value):
-    """Return an int from 0 to 2**64 - 1 as bytes of seven bits, the lowest first."""
+    """Return an int from 0 to 2**64 - 1 as bytes of seven bits each, lowest bits first."""
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)
@@ -31,7 +31,7 @@ def encoded_varint(value):
 
 
 def encoded_field(number, data):
-    """Return a field of bytes."""
+    """Return an encoded field whose value is bytes."""
     return encoded_varint(number << 3 | _LENGTH) + encoded_varint(len(data)) + data
 
 
@@ -90,12 +90,12 @@ class _Message:
         return message
 
     def ParseFromString(self, data: Any):  # noqa: N802
-        """Set the message to that of bytes; return their number."""
+        """Replace the content by the parsed bytes; return the number of bytes."""
         self.__init__()
         return self.MergeFromString(data)
 
     def MergeFromString(self, data: Any):  # noqa: N802
-        """Add what bytes hold; return their number."""
+        """Merge the parsed bytes into the message; return the number of bytes."""
         data = data.numpy() if hasattr(data, "numpy") else data
         data = bytes(data)
         for field in fields(data):
@@ -248,7 +248,7 @@ class Feature(_Message):
                 self._list = value
 
     def _current(self):
-        """Return the list, or None; a list that was read is the one as soon as it has values."""
+        """Return the set list, or None; a list that was only read counts once it has values."""
         if self._offered is not None and self._offered.value:
             self._list, self._offered = self._offered, None
         return self._list
@@ -269,7 +269,7 @@ class Feature(_Message):
         return next((name for name, kind in self._kinds if type(self._current()) is kind), None)
 
     def HasField(self, field_name: Any):  # noqa: N802
-        """Return whether the list of this name is the one."""
+        """Return whether the list of this name is set."""
         return self.WhichOneof() == field_name
 
     def _encoded(self):
@@ -321,7 +321,7 @@ class _MapMessage(_Message):
 
 
 class _Entries(dict):
-    """The entries of a map; a missing one is made when it is asked for, as in protocol buffers."""
+    """The entries of a map; reading a missing entry creates it, as in protocol buffers."""
 
     def __init__(self, of):
         super().__init__()
@@ -409,7 +409,7 @@ class FeatureLists(_MapMessage):
 
 
 class _Parts(_Message):
-    """Base of messages of messages."""
+    """Base of messages whose fields are messages."""
 
     _fields_of: tuple = ()
 

@@ -1,4 +1,4 @@
-"""tf.data.experimental: names of programs that were written for it."""
+"""tf.data.experimental: its names, for existing programs."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""Arrays in files whose rows are read when they are needed: .npy, .npz and HDF5.
+"""Arrays in .npy, .npz and HDF5 files, whose rows are read when they are needed.
 
 A FileArray stands for an array among those of a dataset's rows. It has a shape, a dtype, and
 indexing by a range of rows, by row numbers, and by one row. Nothing else of the file is in memory.
@@ -63,7 +63,7 @@ class FileArray:
         raise NotImplementedError
 
     def picked(self, numbers):
-        """Return the rows with these numbers; runs of consecutive ones are read together."""
+        """Return the rows with these indices; consecutive rows are read together."""
         found = np.empty((len(numbers), *self.shape[1:]), self.dtype)
         order = np.argsort(numbers, kind="stable")
         ends = np.flatnonzero(np.diff(numbers[order]) != 1) + 1
@@ -74,7 +74,7 @@ class FileArray:
 
 
 class RawArray(FileArray):
-    """Rows that lie one after the other in a file, without compression."""
+    """Contiguous, uncompressed rows in a file."""
 
     def __init__(self, path, offset, shape, dtype):
         super().__init__(shape, dtype, str(path))

@@ -36,7 +36,7 @@ class OneFile(Stage):
 
 
 class Files(Interleave):
-    """The elements of files, one after the other, or in turn with `num_parallel_reads`."""
+    """The elements of files, one file after the other; interleaved with `num_parallel_reads`."""
 
     def __init__(self, name, filenames, read, spec=_TEXT, num_parallel_reads=None):
         count = workers(name, num_parallel_reads)

@@ -99,7 +99,7 @@ def load(
 
 
 class AssertCardinality(Stage):
-    """The elements, whose number must be `expected`."""
+    """The elements; an iteration with another number than `expected` raises an error."""
 
     def __init__(self, parent, expected):
         super().__init__(parent)

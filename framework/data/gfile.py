@@ -36,7 +36,7 @@ def GFile(name: Any, mode: str = "r") -> Any:  # noqa: N802 (TensorFlow's name)
 
 
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Copy a file; an error if the target is there and `overwrite` is False."""
+    """Copy a file; raise an error if the target exists and `overwrite` is False."""
     _refuse_existing(dst, overwrite)
     try:
         shutil.copyfile(_path(src), _path(dst))
@@ -59,12 +59,12 @@ def exists(path: Any) -> bool:
 
 
 def isdir(path: Any) -> bool:
-    """Return whether there is a folder."""
+    """Return whether the path is a folder."""
     return os.path.isdir(_path(path))
 
 
 def get_registered_schemes() -> list[str]:
-    """Return the kinds of addresses: the local file system alone."""
+    """Return the supported URL schemes: only that of the local file system."""
     return [""]
 
 
@@ -92,12 +92,12 @@ def listdir(path: Any) -> list[str]:
 
 
 def makedirs(path: Any) -> None:
-    """Make a folder and those above it, unless it is there."""
+    """Create a folder and its parents, unless it exists."""
     os.makedirs(_path(path), exist_ok=True)
 
 
 def mkdir(path: Any) -> None:
-    """Make a folder in one that is there."""
+    """Create a folder; its parent must exist."""
     try:
         os.mkdir(_path(path))
     except FileNotFoundError:
@@ -113,7 +113,7 @@ def remove(path: Any) -> None:
 
 
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Move a file; an error if the target is there and `overwrite` is False."""
+    """Move a file; raise an error if the target exists and `overwrite` is False."""
     _refuse_existing(dst, overwrite)
     try:
         os.replace(_path(src), _path(dst))
@@ -122,7 +122,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 
 def rmtree(path: Any) -> None:
-    """Delete a folder with all that it holds."""
+    """Delete a folder with all its contents."""
     try:
         shutil.rmtree(_path(path))
     except FileNotFoundError:

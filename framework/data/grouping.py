@@ -148,7 +148,7 @@ class PaddedBatch(Batch):
 
 
 def _padded_shape(shape, wanted):
-    """Return a batch's shape with the sizes of `wanted`; None for a size that varies by batch."""
+    """Return a batch's shape with the sizes of `wanted`; None for sizes that vary by batch."""
     if wanted is None or shape is None:
         return shape
     return (shape[0], *(None if n in (None, -1) else n for n in wanted))
@@ -202,7 +202,7 @@ class Unbatch(Stage):
 
 
 class Rebatch(Stage):
-    """Batches of other sizes: `sizes` are used in turn."""
+    """Batches with the sizes in `sizes`, used cyclically."""
 
     def __init__(self, parent, sizes, drop_remainder):
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Pixels from and to the bytes of image files, by Pillow (the extra `image`)."""
+"""Decode and encode image files with Pillow (the extra `image`)."""
 
 import io
 import struct
@@ -99,7 +99,7 @@ def _bmp_with_alpha(contents):
 
 
 def _with_channels(pixels, channels):
-    """Return pixels with 1, 3 or 4 channels; 0 keeps theirs. Grey is that of libpng."""
+    """Return pixels with 1, 3 or 4 channels (0: unchanged); gray is computed as in libpng."""
     have = pixels.shape[-1]
     if channels in (0, have):
         return pixels
@@ -113,14 +113,14 @@ def _with_channels(pixels, channels):
 
 
 def _gray(color):
-    """Return 0.299 red + 0.587 green + 0.114 blue as libpng does: in 15 bits, 8 bits cut off."""
+    """Return 0.299 red + 0.587 green + 0.114 blue with libpng's rounding: 15-bit fixed point."""
     total = color.astype(np.uint32) @ np.array([9797, 19234, 3737], np.uint32)
     half = 1 << 14 if color.dtype == np.uint16 else 0
     return ((total + np.uint32(half)) >> 15)[..., None].astype(color.dtype)
 
 
 def _in_dtype(pixels, dtype, factor):
-    """Return pixels in another dtype; 8 bits times `factor` are 16."""
+    """Return pixels in another dtype; `factor` scales 8-bit values to 16 bits."""
     if dtype == np.float32:
         return np.float32(pixels) / np.float32(np.iinfo(pixels.dtype).max)
     if pixels.dtype == dtype:
@@ -129,7 +129,7 @@ def _in_dtype(pixels, dtype, factor):
 
 
 def jpeg_of(pixels, *, what, quality, progressive, optimize, chroma_downsampling, density, xmp):
-    """Return a JPEG file's bytes for (height, width, 1 or 3 channels) of uint8."""
+    """Encode a uint8 image of shape (height, width, 1 or 3) as JPEG; return the bytes."""
     squeezed = pixels[:, :, 0] if pixels.shape[2] == 1 else pixels
     options = {"xmp": xmp} if xmp else {}
     stream = io.BytesIO()

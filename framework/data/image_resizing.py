@@ -19,13 +19,13 @@ def resized(image, size, method):
 
 
 def cropped(image, size):
-    """Return the largest centred part of an image in the proportions of `size`."""
+    """Return the largest centered part of an image with the aspect ratio of `size`."""
     left, top, right, bottom = centre(*image.shape[:2], *size)
     return image[top:bottom, left:right]
 
 
 def padded(image, size):
-    """Return the image with black margins that give it the proportions of `size`."""
+    """Return the image with black margins, in the aspect ratio of `size`."""
     height, width = image.shape[:2]
     new_height = max(height, width * size[0] // size[1])
     new_width = max(width, height * size[1] // size[0])

@@ -1,4 +1,4 @@
-"""Images: Pillow's images from and to arrays and files (needs Pillow: the extra `image`)."""
+"""Convert images between arrays, files and Pillow (needs Pillow: the extra `image`)."""
 
 import io
 import warnings
@@ -66,7 +66,7 @@ def array_to_img(
 
 
 def _check_range(pixels, largest):
-    """Raise for values that a pixel cannot hold; NumPy would give it an arbitrary one."""
+    """Raise for values that a pixel cannot hold: NumPy's cast would change them arbitrarily."""
     low, high = (pixels.min(), pixels.max()) if pixels.size else (0, 0)
     if not (low >= 0 and high < largest + 1):
         raise InvalidArgumentError(
@@ -142,7 +142,7 @@ def load_img(
 
 
 def _opened(path):
-    """Return what Pillow reads: the bytes of a file, which is closed at once."""
+    """Return the bytes of a file as a stream for Pillow; the file is closed at once."""
     if isinstance(path, io.BytesIO):
         return path
     if not isinstance(path, (str, bytes, Path)):
@@ -151,7 +151,7 @@ def _opened(path):
 
 
 def centre(height, width, target_height, target_width):
-    """Return (left, top, right, bottom) of the largest centred part in the target's proportions."""
+    """Return (left, top, right, bottom) of the largest centered crop in the target's ratio."""
     part_height = max(min(height, width * target_height // target_width), 1)
     part_width = max(min(width, height * target_width // target_height), 1)
     top, left = (height - part_height) // 2, (width - part_width) // 2

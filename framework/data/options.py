@@ -1,4 +1,4 @@
-"""Options of a dataset: the names of tf.data, kept and merged; none changes the elements."""
+"""Options of a dataset: tf.data's names, stored and merged; none changes the elements."""
 
 import enum
 from typing import Any
@@ -27,7 +27,7 @@ class _Option:
 
 
 class _Options:
-    """Base of options: unknown names are refused."""
+    """Base of options: unknown names raise an error."""
 
     __slots__ = ("_framework",)
 
@@ -121,7 +121,7 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class ExternalStatePolicy(enum.Enum):
-    """What to do about state outside a pipeline; has no effect."""
+    """How to treat state outside a pipeline; has no effect."""
 
     WARN = 0
     IGNORE = 1
@@ -166,12 +166,12 @@ class Options(_Options):
     threading = _Option(ThreadingOptions)
 
     def merge(self, options: Any):
-        """Return options with those of both; those of `options` win."""
+        """Return the merged options; those of `options` take precedence."""
         return merged(self, options)
 
 
 def merged(a, b):
-    """Return options with those of both; those of `b` win."""
+    """Return the merged options; those of `b` take precedence."""
     if type(a) is not type(b):
         raise DTypeError(f"merge: options: expected {type(a).__name__}, got {type(b).__name__}.")
     both = type(a)()

@@ -145,7 +145,7 @@ class OrderingMethods:
         return made(order.WithOptions(self._framework, options))
 
     def options(self):
-        """Return the `Options` of this dataset and those before it."""
+        """Return the merged `Options` of all stages of this dataset."""
         found = options_module.Options()
         stages = list(transform.walk(self._framework))
         for stage in reversed(stages):

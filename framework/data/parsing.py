@@ -1,4 +1,4 @@
-"""tf.io.parse_example and its relatives: from serialized examples to tensors."""
+"""tf.io.parse_example and related functions: convert serialized examples to tensors."""
 
 from typing import Any, NamedTuple
 
@@ -162,7 +162,7 @@ def parse_sequence_example(
 
 
 def _together(rows):
-    """Return arrays of one rank as one tensor, padded at their ends."""
+    """Return arrays of one rank as one tensor, padded at the end of each axis."""
     longest = [max(sizes) for sizes in zip(*(row.shape for row in rows))]
     out = np.full((len(rows), *longest), b"" if rows[0].dtype.kind == "O" else 0, rows[0].dtype)
     for number, row in enumerate(rows):
@@ -293,7 +293,7 @@ def _padded(key, feature, rows, dtype, labels):
 
 
 def _sequence(key, feature, lists, label):
-    """Return the tensor of one list of features, a row for each step."""
+    """Return the tensor of one FeatureList, one row per step."""
     dtype = dtypes.as_dtype(feature.dtype)
     steps = lists[key].feature if key in lists else None
     if steps is None and not getattr(feature, "allow_missing", True):

@@ -1,4 +1,4 @@
-"""PNG files: a writer, and a reader of colours with 16 bits, which Pillow reduces to 8.
+"""PNG files: a writer, and a reader of 16-bit colors, which Pillow would reduce to 8 bits.
 
 The format is that of W3C's "Portable Network Graphics (PNG) Specification".
 """
@@ -32,7 +32,7 @@ def _chunk(name, data):
 
 
 def _filtered(rows, step):
-    """Return each row with the filter (none, left, above) whose differences are smallest."""
+    """Return each row with the filter (none, left or above) that gives the smallest differences."""
     left, above = np.zeros_like(rows), np.zeros_like(rows)
     left[:, step:], above[1:] = rows[:, :-step], rows[:-1]
     choices = np.stack([rows, rows - left, rows - above])

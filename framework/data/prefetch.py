@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 
 class _Raised:
-    """An item in the queue: an error of the producer; None at the end."""
+    """An item in the queue: the producer's error, or None at the end."""
 
     def __init__(self, error):
         self.error = error

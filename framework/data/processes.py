@@ -69,7 +69,7 @@ class Workers:
             self.close()
 
     def call(self, arguments):
-        """Return the list of results of a list of arguments; the workers stay."""
+        """Return the results of a list of arguments; the workers keep running."""
         workers, found = self._workers, []
         for first in range(0, len(arguments), len(workers)):
             pairs = list(zip(workers, arguments[first : first + len(workers)]))
@@ -203,7 +203,7 @@ class _Worker:
 
 
 def _work(pipe, outer, function):
-    """Answer arguments with results, until the parent ends."""
+    """Receive arguments and send results until the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     outer.close()  # with this copy closed, reading fails as soon as the parent ends
@@ -219,7 +219,7 @@ def _work(pipe, outer, function):
 
 
 def _sendable(error):
-    """Return the error with the traceback as a note, or one of a type that can be sent."""
+    """Return an error that can be pickled, with the traceback as a note."""
     import traceback
 
     text = "".join(traceback.format_exception(error))
@@ -256,7 +256,7 @@ class _Memory:
         raise EOFError
 
     def packed(self, value):
-        """Return what goes through the pipe; large arrays are in the shared memory."""
+        """Return the message for the pipe; large arrays are written to the shared memory."""
         leaves = nest.flatten(value)
         leaves = [leaf.array if type(leaf) is Tensor else leaf for leaf in leaves]
         large = {
@@ -291,7 +291,7 @@ class _Memory:
 
 
 def _attached(name):
-    """Return the parent's shared memory, which stays the parent's to remove."""
+    """Attach the parent's shared memory; the parent remains responsible for its removal."""
     from multiprocessing import resource_tracker
 
     # Before Python 3.13, attaching registers the memory as one that this process must remove.

@@ -1,10 +1,10 @@
-"""Whether a Python function has no effects, so that one call for many elements is one for each.
+"""Find out whether a Python function is free of side effects: one call can then replace many.
 
 The answer is from the function's bytecode and from the objects that it reads: it must store nothing
 outside its own variables, and use only numbers, arrays, tensors, layers and functions of NumPy and
 of the package. Any other function may have effects (`print`, `list.append`), or results that differ
-between calls (a clock, a generator of random numbers). Values that ops see are not the concern
-here: who calls the function once for many elements refuses draws, assignments and reads of values.
+between calls (a clock, a generator of random numbers). Effects of ops are not the concern
+here: the caller, which computes many elements in one call, refuses draws, assignments and reads.
 """
 
 import builtins
@@ -39,7 +39,7 @@ def is_pure(function):
 
 
 class _Search:
-    """The functions looked at, so that recursive ones end the search."""
+    """The functions visited by a search, so that recursion ends it."""
 
     def __init__(self):
         self._seen = set()

@@ -18,7 +18,7 @@ COMPRESSIONS = ("", "GZIP", "ZLIB")
 
 
 def compression(name, value):
-    """Return a compression's name, "" for none; raise for an unknown one."""
+    """Return the name of a compression, "" for none; raise an error if it is unknown."""
     value = getattr(value, "compression_type", value)
     if hasattr(value, "numpy"):
         value = value.numpy()
@@ -47,7 +47,7 @@ def matching(patterns):
 
 
 class _ZlibReader(io.RawIOBase):
-    """The decompressed bytes of a file of zlib's format."""
+    """A reader of a file in zlib's format, which returns decompressed bytes."""
 
     def __init__(self, file):
         super().__init__()
@@ -183,7 +183,7 @@ class TFRecordWriter:
         self._framework.write(record)
 
     def flush(self):
-        """Write what is buffered to the file."""
+        """Write buffered data to the file."""
         self._framework.file.flush()
 
     def close(self):

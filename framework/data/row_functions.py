@@ -1,6 +1,6 @@
 """RowFunction: the user's function of an element, called once for the elements of many rows.
 
-It is used where one call for all rows gives the bits of one call per row: the function has no
+It is used if one call for all rows has the same bits as one call per row: the function has no
 effects (`purity.py`), and its ops compute each element of a row alone, or only move elements. Sums
 and matrix products are left out: their rounding depends on the shape.
 """
@@ -76,7 +76,7 @@ class RowFunction:
 
 
 def _arguments(element):
-    """Return the arguments of the function: a tuple's components are separate ones."""
+    """Return the arguments of the function: the components of a tuple are separate arguments."""
     return element if type(element) is tuple else (element,)
 
 

@@ -74,7 +74,7 @@ class Rows:
         return Rows(self.structure, self.arrays, [*self.orders, numbers], (*self.maps, function))
 
     def __add__(self, other):
-        """Return these rows, then those of another iteration, over the same or other arrays."""
+        """Return these rows followed by those of another iteration, which may have other arrays."""
         if not all(a is b for a, b in zip(self.arrays, other.arrays)):
             return self._beside(other)
         orders = [np.concatenate([_numbers(a), _numbers(b)])
@@ -82,7 +82,7 @@ class Rows:
         return Rows(self.structure, self.arrays, orders, self.maps)
 
     def _beside(self, other):
-        """Return both rows over arrays that hold a copy of them."""
+        """Return both rows over new arrays, which hold copies."""
         arrays = []
         for a, x, b, y in zip(self.arrays, self.orders, other.arrays, other.orders):
             parts = [v[_as_slice(o) if isinstance(o, range) else o] for v, o in ((a, x), (b, y))]
@@ -93,7 +93,7 @@ class Rows:
         return Rows(self.structure, arrays, [range(len(arrays[0]))] * count + numbers, self.maps)
 
     def __iter__(self):
-        """Return an iterator over one element per row, which goes on after an error."""
+        """Return an iterator over one element per row, which continues after an error."""
         pack, arrays, maps = packer(self.structure), self.arrays, self.maps
         orders = [o if isinstance(o, range) else o.tolist() for o in self.orders]
         elements = (pack([boxed(a[i, ...]) for a, i in zip(arrays, row)]) for row in zip(*orders))
@@ -218,7 +218,7 @@ class MappedBatches:
 
 
 def computed(rows):
-    """Return the Rows of arrays with the results of the functions of `rows`."""
+    """Return Rows over arrays that contain the results of the functions of `rows`."""
     arrays, at = [], 0
     for batch in MappedBatches([rows], _BLOCK_ROWS, False):
         leaves = [leaf.array for leaf in nest.flatten(batch)]
@@ -246,7 +246,7 @@ class _Gather:
         self.take = flags is not None and flags.c_contiguous and flags.aligned
 
     def parts(self, numbers, size):
-        """Yield the rows, `size` at a time; small parts share one `take`."""
+        """Yield the rows, `size` at a time; several small parts share one `np.take`."""
         row = self.array.nbytes // max(1, len(self.array))
         step = size * max(1, _BLOCK // max(1, size * row))
         for start in range(0, len(numbers), step):

@@ -49,7 +49,7 @@ class ByShape:
 
 
 class _ElementReads(Recorder):
-    """Recorder that sees whether tensors, or variables, are read."""
+    """Recorder that notes whether tensors or variables are read."""
 
     def __init__(self, tensors):
         self._tensors, self.found = tensors, False

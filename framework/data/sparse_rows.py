@@ -1,4 +1,4 @@
-"""Rows of a sparse tensor by number, as datasets and `fit` take them from arrays."""
+"""Rows of a sparse tensor by index, with the interface of an array for datasets and `fit`."""
 
 import math
 
@@ -80,7 +80,7 @@ def _sparse(indices, values, shape):
 
 
 def stacked(elements):
-    """Return sparse tensors of one rank as one, with a new first axis and the largest sizes."""
+    """Stack sparse tensors of one rank along a new first axis; other axes get the largest size."""
     counts = [len(x.values) for x in elements]
     rows = np.repeat(np.arange(len(elements)), counts)
     indices = np.concatenate([x.indices.array for x in elements])
@@ -90,7 +90,7 @@ def stacked(elements):
 
 
 def joined_rows(parts):
-    """Return the rows of several sparse tensors as one."""
+    """Return the rows of several sparse tensors as one tensor."""
     starts = np.cumsum([0, *(x.shape[0] for x in parts)])
     indices = [x.indices.array.copy() for x in parts]
     for array, start in zip(indices, starts):

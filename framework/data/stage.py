@@ -44,7 +44,7 @@ class Stage:
 
     @property
     def mapped(self):
-        """Whether `rows()`, if `indexed`, has functions that the elements pass through."""
+        """For `indexed` stages: whether `rows()` has mapped functions."""
         return any(parent.mapped for parent in self.parents)
 
     def length(self):
@@ -57,7 +57,7 @@ class Stage:
 
     @property
     def accessible(self):
-        """Whether an element is found by its number without those before it."""
+        """Whether an element can be computed by its index without those before it."""
         if self.epoch is not None:
             return False
         known = self.direct and bool(self.parents) and all(p.accessible for p in self.parents)
@@ -82,7 +82,7 @@ class Stage:
         return self.parent.iterate()
 
     def passes(self):
-        """Return an iterator over Rows, which batches may span; None if there are only elements."""
+        """Return an iterator over Rows (batches may span several); None without Rows."""
         return iter([self.rows()]) if self.indexed else None
 
 
@@ -95,7 +95,7 @@ class IndexStage(Stage):
 
 
 class _End:
-    """What `step` of `resuming` returns at the end; equal to nothing else."""
+    """The class of END, which `step` of `resuming` returns at the end; it equals only itself."""
 
     # compare by identity: `iter` compares each element, and `==` of tensors is elementwise
     def __eq__(self, other):
@@ -108,7 +108,7 @@ END = _End()
 
 
 def resuming(step):
-    """Return an iterator over the results of `step()` up to END, which goes on after an error."""
+    """Return an iterator over the results of `step()` up to END, which continues after an error."""
     return iter(step, END)
 
 
@@ -153,7 +153,7 @@ def firsts(stage, count, function=lambda element: element):
 
 
 def first_rows(stage, count):
-    """Return a batch of at most `count` first rows, without advancing any epoch; None if none."""
+    """Return a batch of at most `count` first rows, or None, without advancing any epoch."""
     epochs = [(s, s.epoch) for s in walk(stage) if s.epoch is not None]
     try:
         for rows in stage.passes() or ():
@@ -179,7 +179,7 @@ def _zeros(spec):
 
 
 def map_spec(shape_of, spec):
-    """Return the nest of specs with the shapes `shape_of(spec)`."""
+    """Return the nest of specs with each shape replaced by `shape_of(spec)`."""
     return nest.map_structure(lambda s: type(s)(shape_of(s), s.dtype), spec)
 
 

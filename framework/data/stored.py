@@ -36,7 +36,7 @@ _ELEMENT, _TEXT = b"\x00", b"\x01"  # the first byte of a record says what it ho
 
 
 def spec_to_json(spec):
-    """Return the nest of TensorSpecs as what JSON can hold."""
+    """Return the nest of TensorSpecs as JSON values."""
     if isinstance(spec, TensorSpec):
         shape = None if spec.shape is None else list(spec.shape)
         return {"dtype": str(as_dtype(spec.dtype).name), "shape": shape}
@@ -48,7 +48,7 @@ def spec_to_json(spec):
 
 
 def spec_from_json(value, name):
-    """Return the nest of TensorSpecs; LoadError if it is none."""
+    """Return the nest of TensorSpecs of JSON values; raise a LoadError if they are invalid."""
     try:
         if "dict" in value:
             return {key: spec_from_json(v, name) for key, v in value["dict"]}
@@ -76,7 +76,7 @@ def to_bytes(element):
 
 
 def from_bytes(data, name):
-    """Return the leaves of an element; LoadError if the record is none."""
+    """Return the leaves of an element; raise a LoadError if the record is invalid."""
     try:
         (length,) = struct.unpack_from("<I", data, 1)
         leaves, at = [], 5 + length
@@ -105,7 +105,7 @@ _writers = itertools.count()
 
 
 class ElementWriter:
-    """Writes a file of elements, which gets its name when it is complete."""
+    """Writes a file of elements under a temporary name; `finish` renames it."""
 
     def __init__(self, path, spec, kind=""):
         self.path, self.count = os.fspath(path), 0
@@ -197,7 +197,7 @@ _INDEX = "dataset.json"
 
 
 def write_folder(path, elements, spec, kind, shard_of):
-    """Write elements to a folder, a file for each shard; yield each element when it is written."""
+    """Write elements to a folder with a file for each shard; yield each element once written."""
     folder, writers, count = Path(path), {}, 0
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -288,7 +288,7 @@ class Loaded(Stage):
 
 
 class KeptFolder(Stage):
-    """The elements, stored in a folder by the first complete iteration and read by the next."""
+    """The elements, stored in a folder by the first complete iteration and read by later ones."""
 
     def __init__(self, parent, path, kind, shard_of, read):
         super().__init__(parent)

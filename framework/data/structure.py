@@ -139,7 +139,7 @@ def spec_of(element):
 
 
 def packer(structure):
-    """Return a function that packs a list of leaves into `structure`; None in it stays None."""
+    """Return a function that packs a list of leaves into `structure`, whose Nones stay."""
     leaves = nest.flatten(structure)
     filled = [i for i, leaf in enumerate(leaves) if leaf is not None]
     if not nest.is_nested(structure):

@@ -50,7 +50,7 @@ def _output_names(model):
 
 
 def _by_name(table, names, argument, what):
-    """Return {name: its column} for the names of the inputs or outputs; {} without names."""
+    """Return {name: column} for the names of the inputs or outputs; {} without names."""
     if not names:
         return {}
     columns = columns_of(table)

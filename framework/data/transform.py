@@ -81,7 +81,7 @@ def result_spec(function, parent, what):
 
 
 def is_guessed(stage):
-    """Return whether the spec of a stage is that of its first elements, as far as is known."""
+    """Return whether the spec of a stage was derived from its first elements."""
     return any(
         isinstance(s, Map) and symbolic_result(s.function, s.parent.spec()) is None
         for s in walk(stage)
@@ -210,7 +210,7 @@ class Map(Stage):
 
 
 class Filter(Stage):
-    """The elements for which `predicate` is true; with `ends`, only up to the first false one."""
+    """The elements for which `predicate` is true; `ends`: stop at the first false one."""
 
     calls_python = True
 
@@ -286,7 +286,7 @@ class Scan(Stage):
 
 
 class Distinct(Stage):
-    """The elements without those that came before in the iteration."""
+    """The elements without repetitions of earlier ones in the iteration."""
 
     def length(self):
         return UNKNOWN
@@ -306,7 +306,7 @@ class Distinct(Stage):
 
 
 class IgnoreErrors(Stage):
-    """The elements that are computed without an error."""
+    """The elements whose computation raises no error."""
 
     def __init__(self, parent, warn):
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Finding and reading local data files, without unpickling."""
+"""Find and read local data files, without unpickling."""
 
 import os
 from pathlib import Path

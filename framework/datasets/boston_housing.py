@@ -1,4 +1,4 @@
-"""Boston housing: 506 suburbs with 13 numbers each, and the median price of their houses."""
+"""Boston housing: 506 suburbs with 13 features each, and the median price of their houses."""
 
 from framework.datasets.tables import SOURCE, load_table
 

@@ -1,4 +1,4 @@
-"""California housing: 20,640 blocks of 1990's census with 8 numbers each, and house prices."""
+"""California housing: 20,640 blocks of the 1990 census with 8 features each, and house prices."""
 
 from framework.core.errors import InvalidArgumentError
 from framework.datasets.tables import SOURCE, load_table

@@ -1,4 +1,4 @@
-"""What `framework datasets` lists: each data set, and the file that it is read from."""
+"""The table that `framework datasets` prints: each data set and its file."""
 
 import hashlib
 from pathlib import Path
@@ -70,7 +70,7 @@ def found(entry):
 
 
 def state(entry):
-    """Return where a data set is, and whether its file is Keras's, as text."""
+    """Return a text: the path of a data set, and whether its file equals Keras's."""
     if not entry.file:
         return "in the package"
     path = found(entry)

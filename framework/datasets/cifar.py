@@ -1,4 +1,4 @@
-"""The files of CIFAR-10 and CIFAR-100: pictures of 32 x 32 pixels, as pickles (A. Krizhevsky)."""
+"""Read the files of CIFAR-10 and CIFAR-100: pickled images of 32 x 32 pixels (A. Krizhevsky)."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def _text(name):
 
 
 def in_default_format(pictures):
-    """Return pictures with their channels where `keras.config.image_data_format()` has them."""
+    """Return images in the layout of `keras.config.image_data_format()`."""
     if image_data_format() == "channels_last":
         return pictures.transpose(0, 2, 3, 1)
     return pictures

@@ -1,4 +1,4 @@
-"""CIFAR-10: 60,000 color pictures of 32 x 32 pixels of ten kinds of things (A. Krizhevsky)."""
+"""CIFAR-10: 60,000 color images of 32 x 32 pixels in ten classes (A. Krizhevsky)."""
 
 import numpy as np
 

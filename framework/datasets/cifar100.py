@@ -1,4 +1,4 @@
-"""CIFAR-100: 60,000 color pictures of 32 x 32 pixels of a hundred kinds of things."""
+"""CIFAR-100: 60,000 color images of 32 x 32 pixels in a hundred classes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Diabetes: 442 patients with ten measurements each, and how far the disease went in a year.
+"""Diabetes: 442 patients with ten measurements each, and the progression of the disease in a year.
 
 The data of B. Efron, T. Hastie, I. Johnstone and R. Tibshirani, "Least Angle Regression" (2004),
 Annals of Statistics 32, from scikit-learn's copy without its scaling (BSD-3-Clause).

@@ -4,7 +4,7 @@ They are the test part of "Optical Recognition of Handwritten Digits" by E. Alpa
 (1998), UCI Machine Learning Repository, https://doi.org/10.24432/C50P49, licensed CC BY 4.0: forms
 of 43 people, collected by NIST, reduced from 32 x 32 bits to counts of set pixels in blocks of
 4 x 4. `digits.npz` was made from scikit-learn's copy, `sklearn.datasets.load_digits()`, in its
-order; its floats, all whole numbers, became bytes.
+order; its floats, all integers, are stored as bytes.
 """
 
 from pathlib import Path

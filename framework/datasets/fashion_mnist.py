@@ -1,4 +1,4 @@
-"""Fashion-MNIST: 70,000 pictures of clothes of 28 x 28 pixels (H. Xiao, K. Rasul, R. Vollgraf)."""
+"""Fashion-MNIST: 70,000 images of clothes, 28 x 28 pixels (H. Xiao, K. Rasul, R. Vollgraf)."""
 
 import gzip
 import math

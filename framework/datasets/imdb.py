@@ -1,4 +1,4 @@
-"""IMDB: 50,000 film reviews as lists of word numbers, and whether they praise (A. Maas et al.)."""
+"""IMDB: 50,000 film reviews as lists of word indices, and their sentiment (A. Maas et al.)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""MNIST: 70,000 handwritten digits of 28 x 28 pixels (Y. LeCun, C. Cortes, C. Burges)."""
+"""MNIST: 70,000 images of handwritten digits, 28 x 28 pixels (Y. LeCun, C. Cortes, C. Burges)."""
 
 from framework.core.errors import LoadError
 from framework.datasets import archive

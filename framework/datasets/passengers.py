@@ -1,4 +1,4 @@
-"""Passengers: how many flew on international airlines in each month from 1949 to 1960.
+"""Passengers: the monthly number of international airline passengers from 1949 to 1960.
 
 Series G of G. Box and G. Jenkins, "Time Series Analysis: Forecasting and Control" (1970), in
 thousands.

@@ -1,4 +1,4 @@
-"""Reuters: 11,228 news of 1987 as lists of word numbers, and which of 46 topics they have."""
+"""Reuters: 11,228 newswires of 1987 as lists of word indices, and their topics (46 classes)."""
 
 import numpy as np
 

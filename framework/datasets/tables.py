@@ -1,4 +1,4 @@
-"""Tables of numbers with one target a row: Keras's .npz files, and those in the package."""
+"""Read tables of numbers with one target per row: Keras's .npz files and the package's own."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Texts as lists of word numbers, IMDB's and Reuters': the order, the marks and the words kept."""
+"""Prepare the texts of IMDB and Reuters, lists of word indices: shuffle, mark and filter them."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def found_or_downloaded(path, name, file_hash):
 
 
 def word_index(path, name, file_hash):
-    """Return {word: number} of a JSON file."""
+    """Return {word: index} of a JSON file."""
     file = found_or_downloaded(path, name, file_hash)
     try:
         return json.loads(file.read_text("utf-8"))
@@ -33,7 +33,7 @@ def word_index(path, name, file_hash):
 
 
 def arrays(file, names):
-    """Return the arrays of texts and of labels in a file, alternating."""
+    """Return the arrays of a file in the order texts, labels, texts, labels."""
     found = load_npz(file, names)
     for texts, labels in zip(found[::2], found[1::2]):
         is_texts = texts.ndim == 1 and all(
@@ -45,14 +45,14 @@ def arrays(file, names):
 
 
 def shuffled(texts, labels, rng):
-    """Return both in Keras's order for its seed."""
+    """Return texts and labels in one random order, that of Keras for the seed of `rng`."""
     order = np.arange(len(texts))
     rng.shuffle(order)
     return texts[order], labels[order]
 
 
 def marked(texts, start_char, index_from):
-    """Return the texts as lists, `start_char` before them and their words from `index_from` on."""
+    """Return the texts as lists: `start_char` if not None, then word indices plus `index_from`."""
     if start_char is not None:
         return [[start_char, *[w + index_from for w in x]] for x in texts]
     if index_from:
@@ -85,7 +85,7 @@ def limited(texts, num_words, skip_top, oov_char):
 
 
 def as_objects(texts):
-    """Return a vector of lists."""
+    """Return a 1-d object array of lists."""
     array = np.empty(len(texts), object)
     array[:] = texts
     return array

@@ -1,4 +1,4 @@
-"""Tridiagonal and banded matrices: products and linear systems, without the zeros around them.
+"""Tridiagonal and banded matrices: products and linear systems, without the zeros outside.
 
 The last axes are the matrix, leading axes a batch. Every function is differentiable.
 """

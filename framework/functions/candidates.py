@@ -1,4 +1,4 @@
-"""Samplers of classes, and the losses of a sample of classes instead of all.
+"""Candidate sampling: samplers of classes, and losses that use a sample instead of all classes.
 
 A sampler draws classes that stand for the wrong ones. Where a loss has many classes, it computes
 the logits of the true and the sampled ones only, corrected by how often each is expected. Bengio &

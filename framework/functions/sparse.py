@@ -1,4 +1,4 @@
-"""Functions of tf.sparse that make sparse tensors, and change their shape or choose elements.
+"""Functions of tf.sparse that create sparse tensors, change their shape or select elements.
 
 >>> import framework as tf
 >>> x = tf.sparse.from_dense([[0, 3, 0], [0, 0, 4]])
@@ -34,7 +34,7 @@ def sparse(indices, values, shape):
 
 
 def taken(x, rows, shape=None, indices=None):
-    """Return the elements of `x` at the positions `rows` in its list of elements."""
+    """Return the stored elements of `x` with the positions `rows` in its list."""
     indices = x.indices if indices is None else indices
     made = segment_take(indices, rows), segment_take(x.values, rows)
     return sparse(*made, x.shape if shape is None else shape)
@@ -127,7 +127,7 @@ def _ints(shape):
 
 
 def reshape(sp_input: Any, shape: ShapeLike, name: str | None = None) -> SparseTensor:
-    """Return the tensor in another shape; -1 stands for one size that follows from the others."""
+    """Return the tensor in another shape; one size may be -1: it follows from the others."""
     x, given = as_sparse(sp_input, "reshape"), _ints(shape)
     size, rest = math.prod(x.shape), math.prod(n for n in given if n != -1)
     if given.count(-1) == 1 and rest and size % rest == 0:
@@ -140,7 +140,7 @@ def reshape(sp_input: Any, shape: ShapeLike, name: str | None = None) -> SparseT
 
 
 def unraveled(flat, shape):
-    """Return the indices in `shape` of row-major positions."""
+    """Return the indices in `shape` of flat row-major positions."""
     if not len(flat):
         return Tensor(np.zeros((0, len(shape)), np.int64))
     return movement.transpose(unravel_index(flat, dims=np.asarray(shape, np.int64)), perm=(1, 0))
@@ -210,7 +210,7 @@ def concat(
 def split(
     sp_input: Any = None, num_split: Any = None, axis: Axis = None, name: str | None = None,
 ) -> list[SparseTensor]:  # fmt: skip
-    """Return `num_split` parts along `axis`; the first ones are larger if they cannot be equal."""
+    """Return `num_split` parts along `axis`; if sizes differ, the first parts are larger."""
     x = as_sparse(sp_input, "split")
     axis, count = one_axis(axis, x.ndim, "split"), int(num_split)
     size = x.shape[axis]
@@ -282,7 +282,7 @@ def fill_empty_rows(
 
 
 def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
-    """Return booleans of shape (..., vocab_size): which numbers each row of the last axis holds."""
+    """Return booleans (..., vocab_size): whether a row of the last axis contains each id."""
     x, size = as_sparse(sp_input, "to_indicator"), int(vocab_size)
     if not x.dtype.is_integer:
         raise DTypeError(f"to_indicator: expected integers, got {x.dtype}.")

@@ -1,4 +1,4 @@
-"""Functions of tf.sparse that compute with the elements: sums, products, extremes, counts.
+"""Functions of tf.sparse that compute with the elements: sums, products, maxima, counts.
 
 >>> import framework as tf
 >>> x = tf.sparse.from_dense([[0.0, 3.0], [1.0, 0.0]])
@@ -100,7 +100,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
 
 
 def _combined(a, b, what, reduce):
-    """Return the elements at the indices of either tensor, and the new place of each old one.
+    """Return the union of the elements of two tensors, and the new position of each old one.
 
     Elements at the same index are reduced to one.
     """
@@ -118,7 +118,7 @@ def _combined(a, b, what, reduce):
 
 
 def _with_zeros(reduce, compare):
-    """Return a reduction of pairs, in which an element without a partner meets zero."""
+    """Return the elementwise `reduce` of two tensors; an element missing in one of them is zero."""
 
     def reduced(values, ids, *, count):
         made = reduce(values, ids, count=count)
@@ -255,7 +255,7 @@ def segment_sqrt_n(
     data: TensorLike, indices: TensorLike, segment_ids: TensorLike, num_segments: Any = None,
     name: str | None = None, sparse_gradient: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return the sums of `segment_sum` divided by the square root of the numbers of rows."""
+    """Return `segment_sum` divided by the square root of each segment's number of rows."""
     return _segments(segments.unsorted_segment_sqrt_n, data, indices, segment_ids, num_segments)
 
 
@@ -301,7 +301,7 @@ def bincount(
 
 
 def _all_of(values):
-    """Return a sparse tensor of all elements, zeros too."""
+    """Return a sparse tensor that stores all elements, also zeros."""
     x = tensor(values)
     indices = np.argwhere(np.ones(tuple(x.shape), bool)).reshape(-1, x.ndim)
     return sparse(indices, movement.reshape(x, shape=(math.prod(x.shape),)), x.shape)

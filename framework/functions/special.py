@@ -73,7 +73,7 @@ def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
-    """Return 1 - igamma(a, x), accurate where it is small."""
+    """Return 1 - igamma(a, x), accurate also for small results."""
     return _several(incomplete.igammac, a, x)
 
 

@@ -28,7 +28,7 @@ def check_unseen_classes(y_train, y_held_out):
 
 
 def _listed(items):
-    """Return the first five items as a text."""
+    """Return the first five items as text."""
     return ", ".join(map(repr, items[:5])) + (", ..." if len(items) > 5 else "")
 
 
@@ -73,7 +73,7 @@ _muted = threading.local()
 
 @contextmanager
 def no_warnings():
-    """Context in which this thread gives no usage warnings: a page has the same messages."""
+    """Context manager: no usage warnings in this thread, because a page prints them."""
     _muted.on = True
     try:
         yield
@@ -82,7 +82,7 @@ def no_warnings():
 
 
 def warn(message):
-    """Warn with the line of the user's code as the place of the warning."""
+    """Warn at the line of the user's code."""
     if getattr(_muted, "on", False):
         return
     level, frame = 1, sys._getframe()

@@ -1,6 +1,6 @@
-"""NumPy's dtypes for tensors: what values become, and what two dtypes become together.
+"""NumPy's rules of dtypes for tensors: conversion of values, promotion of two dtypes.
 
-Python numbers, and lists of them, are int64 and float64 alone, and take the dtype of a tensor or
+Python numbers and lists of them become int64 or float64 if alone, and the dtype of a tensor or
 array beside them. `experimental_enable_numpy_behavior(prefer_float32=True)` replaces float64.
 """
 
@@ -49,7 +49,7 @@ def _is_python(value):
 
 
 def promoted(*values: TensorLike) -> list[Any]:
-    """Return the values as tensors of the dtype that NumPy gives them together."""
+    """Return the values as tensors of the dtype to which NumPy promotes them."""
     dtype = common_dtype(values)
     return [asarray(v, dtype) for v in values]
 
@@ -63,7 +63,7 @@ def floats(*values: TensorLike) -> list[Any]:
 
 
 def summed(a: TensorLike, dtype: DTypeLike = None) -> Any:
-    """Return `a` in the dtype in which NumPy adds it up: small integers and booleans as int64."""
+    """Return `a` in the dtype of its sum in NumPy: small integers and booleans become int64."""
     made = asarray(a, dtype)
     if dtype is not None or made.dtype.is_inexact:
         return made

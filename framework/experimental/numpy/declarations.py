@@ -1,4 +1,4 @@
-"""NumPy's functions of tensors, each declared by its signature and the rule of its dtypes.
+"""NumPy's functions for tensors, each declared by its signature and its rule of dtypes.
 
 A line of `DECLARATIONS` is a rule, then signatures. The function computes by the function of
 `keras.ops` with its name, or with the one in `NAMES`, on operands that the rule converts:
@@ -76,7 +76,7 @@ def ops(name):
 
 
 def _given(options):
-    """Return the options that differ from NumPy's defaults of unused ones."""
+    """Return the options to pass on: those that are not None and that tensors use."""
     unused = ("out", "kind", "order")
     return {k: v for k, v in options.items() if v is not None and k not in unused}
 

@@ -1,4 +1,4 @@
-"""NumPy's functions that make arrays, choose elements or ask, with NumPy's dtypes."""
+"""NumPy's functions that create arrays, select elements or test them, with NumPy's dtypes."""
 
 from typing import Any
 
@@ -157,7 +157,7 @@ def geomspace(
     start: TensorLike, stop: TensorLike, num: int = 50, endpoint: bool = True,
     dtype: DTypeLike = None, axis: int = 0,
 ) -> Any:  # fmt: skip
-    """Return numbers of which each is the last one times a factor."""
+    """Return a geometric sequence of `num` numbers from `start` to `stop`."""
     return _spaced("geomspace", start, stop, num, endpoint, dtype, axis)
 
 
@@ -194,12 +194,12 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
 
 
 def einsum(subscripts: str, *operands: TensorLike, **kwargs: Any) -> Any:
-    """Return Einstein's sum."""
+    """Return the Einstein summation of the operands."""
     return ops("einsum")(subscripts, *promoted(*operands))
 
 
 def where(condition: TensorLike, x: TensorLike = None, y: TensorLike = None) -> Any:
-    """Return `x` where `condition` holds, `y` elsewhere; without them, where it holds."""
+    """Return `x` where `condition` is true, else `y`; without x and y, the indices of True."""
     condition = asarray(condition, bool)
     if x is None and y is None:
         return [cast(part, dtype=np.dtype(np.int64)) for part in ops("nonzero")(condition)]
@@ -207,7 +207,7 @@ def where(condition: TensorLike, x: TensorLike = None, y: TensorLike = None) -> 
 
 
 def select(condlist: Any, choicelist: Any, default: TensorLike = 0) -> Any:
-    """Return, for each element, that of the first choice whose condition holds."""
+    """Return each element from the first choice whose condition is true there."""
     *choices, default = promoted(*choicelist, default)
     return ops("select")([asarray(c, bool) for c in condlist], choices, default)
 
@@ -224,7 +224,7 @@ def clip(a: TensorLike, a_min: TensorLike, a_max: TensorLike) -> Any:
 def take(
     a: TensorLike, indices: TensorLike, axis: Axis = None, out: Any = None, mode: str = "clip",
 ) -> Any:  # fmt: skip
-    """Return the slices of `a` at `indices`; those out of range are clipped or wrap."""
+    """Return the slices of `a` at `indices`; indices out of range are clipped or wrap around."""
     a, indices = asarray(a), asarray(indices)
     if axis is None:
         a, axis = ops("ravel")(a), 0
@@ -273,7 +273,7 @@ def _with_rank(rank):
 
 
 def _deep(a):
-    """Return an array with three axes: its own are the first ones, but of a vector the middle."""
+    """Return an array with three axes: new ones come last; a vector's axis is the middle one."""
     shape = tuple(a.shape)
     if len(shape) < 3:
         a = ops("reshape")(a, ((1, 1, 1), (1, *shape, 1), (*shape, 1))[len(shape)])

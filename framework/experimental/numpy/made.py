@@ -1,4 +1,4 @@
-"""The declared functions, each made at its first use; NumPy's constants and dtypes."""
+"""The declared functions, each created at its first use; NumPy's constants and dtypes."""
 
 import numpy as np
 

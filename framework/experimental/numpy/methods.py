@@ -22,7 +22,7 @@ def _transposed(x, *axes):
 
 
 def _method(name):
-    """Return the function of this name, made at the first call."""
+    """Return the method of this name, which looks its function up when it is called."""
 
     def method(self, *args, **kwargs):
         function = getattr(functions, name, None) or declared(name, OWN)
@@ -43,14 +43,14 @@ def _members():
 
 
 def add_methods():
-    """Give Tensor the methods; those that it has remain."""
+    """Add the methods to Tensor; methods that it already has stay."""
     for name, member in _members().items():
         if not hasattr(Tensor, name):
             setattr(Tensor, name, member)
 
 
 def remove_methods():
-    """Take the methods from Tensor again."""
+    """Remove the added methods from Tensor."""
     for name in _members():
         if name in vars(Tensor):
             delattr(Tensor, name)

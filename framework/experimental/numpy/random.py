@@ -1,4 +1,4 @@
-"""tf.experimental.numpy.random: NumPy's draws, by the seed of `tf.random.set_seed`."""
+"""tf.experimental.numpy.random: NumPy's random functions, with the seed of `tf.random.set_seed`."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def random(size: Any = None) -> Any:
 def randint(
     low: Any, high: Any = None, size: Any = None, dtype: DTypeLike = np.int64,
 ) -> Any:  # fmt: skip
-    """Return integers from `low`, or 0, up to but without `high`, or `low`."""
+    """Return integers from [low, high), or from [0, low) if `high` is None."""
     first, last = (0, low) if high is None else (low, high)
     made = sampling.uniform(_shape(size), int(first), int(last), dtype=dtypes.int64)
     return asarray(made, dtype)

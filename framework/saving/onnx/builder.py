@@ -10,7 +10,7 @@ _INT64 = np.dtype(np.int64)
 
 
 class RefusalError(Exception):
-    """A rule cannot express a call; `translate.py` adds which one."""
+    """A rule cannot express a call; `translate.py` adds the name of the call."""
 
 
 class Node:
@@ -75,7 +75,7 @@ class Builder:
         self._constants = {}
 
     def refuse(self, why):
-        """Raise the error of a call that the rule cannot express."""
+        """Raise a RefusalError: the rule cannot express the call."""
         raise RefusalError(why)
 
     # ---- names and constants ----
@@ -100,7 +100,7 @@ class Builder:
         return Reference(None, array.dtype, array.shape, (array,) * self.traces, path)
 
     def varying(self, arrays, path=None):
-        """Return the Reference of a constant with one array for each trace."""
+        """Return the Reference of a constant that differs between traces: one array per trace."""
         arrays = tuple(np.asarray(a) for a in arrays)
         if all(folding.same(a, arrays[0]) for a in arrays):
             return self.constant(arrays[0], path=path)
@@ -125,7 +125,7 @@ class Builder:
         return parts[0] if len(parts) == 1 else self("Concat", *parts, axis=0)
 
     def name_of(self, ref):
-        """Return the name of a Reference; a constant becomes an initializer, or computed."""
+        """Return the name of a Reference; a constant becomes an initializer or computed nodes."""
         if ref is None:
             return ""
         if ref.name is None:
@@ -217,7 +217,7 @@ class Builder:
         return derivation(n.values, self.dims_known) is not None
 
     def at(self, shape, trace):
-        """Return a shape as it was in a trace."""
+        """Return the value of a shape in one trace."""
         return tuple(at(n, trace) for n in shape)
 
     # ---- frequent nodes ----
@@ -267,7 +267,7 @@ class Builder:
         return self("Slice", ref, *parts, *([] if steps is None else [self.ints(steps)]))
 
     def expand(self, ref, shape):
-        """Broadcast to a shape of ints and Sizes; sizes that `ref` has already stay."""
+        """Broadcast `ref` to a shape of ints and Sizes; return it if it has this shape already."""
         old = ref.shape
         if old is not None:
             lead = len(shape) - len(old)
@@ -279,7 +279,7 @@ class Builder:
         return self("Expand", ref, self.ints(wanted), shape=tuple(shape))
 
     def fill(self, value, shape, dtype):
-        """Return a tensor of one number, in a shape of ints and Sizes."""
+        """Return a tensor of a shape of ints and Sizes, filled with one number."""
         if known(shape):
             return self.constant(np.full(shape, value, dtype))
         value = np.array([value], dtype)

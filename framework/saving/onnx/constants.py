@@ -1,4 +1,4 @@
-"""Constants that Python computed from unknown sizes: what they were in the traces, as nodes.
+"""Constants that Python computed from unknown sizes, expressed as nodes.
 
 NumPy arrays such as `np.arange(n)`, `np.tri(n)` or `[batch, 1]` differ between traces with
 different sizes. Their pattern is recognized and computed by the graph from the sizes.
@@ -33,7 +33,7 @@ def computed(b, arrays):
 
 
 def is_known(b, ref):
-    """Return whether a constant is equal in all traces, or of a pattern that nodes can compute."""
+    """Return whether a constant is equal in all traces or has a pattern that nodes can compute."""
     if ref.name is None and ref.array is None:
         found = computed_or_none(b, ref.arrays)
         ref.name = None if found is None else b.name_of(found)
@@ -63,7 +63,7 @@ def computed_or_none(b, arrays):
 
 
 def _number(b, arrays):
-    """A number computed from a size: the size itself, its reciprocal or root."""
+    """Recognize a number computed from a size: the size itself, its reciprocal or root."""
     dtype = arrays[0].dtype
     values = np.array([float(a) for a in arrays])
     if dtype.kind not in "iuf" or not (values > 0).all():
@@ -80,13 +80,13 @@ def _number(b, arrays):
 
 
 def _numbers(b, arrays, shape):
-    """A few integers, each of which may follow from a size."""
+    """Recognize a few integers, each constant or computed from a size."""
     rows = zip(*(a.reshape(-1).tolist() for a in arrays))
     return b.cast(b.reshape(b.ints([size_from(row) for row in rows]), shape), arrays[0].dtype)
 
 
 def _affine(b, arrays, shape):
-    """Numbers that grow by a constant step along each axis: sums of ranges."""
+    """Recognize numbers that grow by a constant step along each axis: a sum of ranges."""
     dtype = arrays[0].dtype
     if dtype.kind not in "iuf":
         return None
@@ -107,14 +107,14 @@ def _affine(b, arrays, shape):
 
 
 def _step(arrays, axis):
-    """Return the difference of the first two elements along an axis, 0 if there is one only."""
+    """Return the difference of the first two elements along an axis; 0 for one element."""
     longest = max(arrays, key=lambda a: a.shape[axis])
     pair = np.moveaxis(longest, axis, 0)[:2].reshape(-1)
     return pair[len(pair) // 2] - pair[0] if longest.shape[axis] > 1 else pair[0] - pair[0]
 
 
 def _repeated(b, arrays, shape):
-    """Positions 0, 0, 1, 1, ..., as `repeat` reads them."""
+    """Recognize indices 0, 0, 1, 1, ..., which `repeat` reads."""
     if len(shape) != 1 or arrays[0].dtype.kind not in "iu":
         return None
     times = int(np.count_nonzero(arrays[0] == arrays[0][0]))
@@ -127,7 +127,7 @@ _ENDS = 3  # `_with_ends` accepts at most this many irregular elements at each e
 
 
 def _with_ends(b, arrays, shape):
-    """Positions along an axis with others at its ends, as padding by reflection reads them."""
+    """Recognize indices along an axis that are irregular at its ends, as for reflection padding."""
     if len(shape) != 1 or arrays[0].dtype.kind not in "iu":
         return None
     for first in range(_ENDS + 1):
@@ -148,7 +148,7 @@ def _with_ends(b, arrays, shape):
 
 
 def _uniform_middle(b, arrays, shape):
-    """Equal slices along the one axis of unknown size, between others at its ends."""
+    """Recognize equal slices along the one axis of unknown size, except at its ends."""
     axes = [i for i, n in enumerate(shape) if type(n) is Size]
     if len(axes) != 1:
         return None
@@ -173,7 +173,7 @@ def _uniform_middle(b, arrays, shape):
 
 
 def _box(b, arrays, shape):
-    """Booleans that are True in a box: what holds along each axis, combined by and."""
+    """Recognize booleans that are True in a box: one condition per axis, combined by `and`."""
     if arrays[0].dtype.kind != "b" or sum(n != 1 for n in shape) < 2:
         return None
     sides = []
@@ -194,7 +194,7 @@ def _box(b, arrays, shape):
 
 
 def _triangle(b, arrays, shape):
-    """Booleans (..., rows, columns) below a diagonal, or their complement."""
+    """Recognize booleans (..., rows, columns) that are True below a diagonal, or the complement."""
     if arrays[0].dtype.kind != "b" or len(shape) < 2:
         return None
     for offset in range(-2, 3):

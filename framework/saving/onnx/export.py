@@ -107,7 +107,7 @@ def _checked_opset(version):
 
 
 def _traced(given):
-    """Trace the function and return (graph, result, sizes).
+    """Trace the function; return (graph, result, sizes).
 
     Larger sizes and other contents are tried if the call does not run on the first ones.
 
@@ -129,7 +129,7 @@ def _traced(given):
 
 
 class _Written:
-    """What goes into the file: nodes, initializers, outputs as (name, dtype, shape)."""
+    """The content of the file: nodes, initializers, outputs as (name, dtype, shape)."""
 
     def __init__(self, nodes, initializers, outputs):
         self.nodes, self.initializers, self.outputs = nodes, initializers, outputs
@@ -158,7 +158,7 @@ def _finished(b, inputs, results, names, graph):
 
 
 def _write(onnx, path, given, b, written, sizes):
-    """Write the file; weights above protobuf's limit to a second file that it names."""
+    """Write the file; weights above protobuf's size limit go to a second file beside it."""
     data = None
     if sum(a.nbytes for a in written.initializers.values()) >= proto.EXTERNAL:
         data = path.with_name(f"{path.name}.{secrets.token_hex(4)}.data")

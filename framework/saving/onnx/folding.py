@@ -1,4 +1,4 @@
-"""Constant folding: nodes of constants are computed while the graph is built."""
+"""Constant folding: a node whose inputs are constants is computed while the graph is built."""
 
 import numpy as np
 
@@ -50,7 +50,7 @@ _FOLDS = {
 
 
 def folded(b, op_type, inputs, attrs, dtype):
-    """Return the constant Reference that a node of constants computes, or None."""
+    """Return the output of a node as a constant Reference; None if an input is not constant."""
     fold = _FOLDS.get(op_type)
     if fold is None or any(ref is None or ref.arrays is None for ref in inputs):
         return None

@@ -1,6 +1,6 @@
 """Merging of transposes: convolutions have channels first in ONNX and last here.
 
-A transpose moves down through elementwise nodes until it meets one that undoes it.
+A Transpose moves down through elementwise nodes until its inverse cancels it.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def _perm(node):
 
 
 def _joined(node, made):
-    """Join a transpose with the one before it; a pair that undoes itself becomes Identity."""
+    """Merge a Transpose with the one before it; a pair that cancels becomes Identity."""
     before, perm = made.get(node.inputs[0]), _perm(node)
     if before is not None:
         perm = tuple(_perm(before)[i] for i in perm)
@@ -52,7 +52,7 @@ def _joined(node, made):
 
 
 def _moved(node, made, initializers, names, done):
-    """Move the transposes of a node's inputs behind it, if it can work on the other layout."""
+    """Move the Transposes of a node's inputs behind it, if it can compute in the other layout."""
     perms = {_perm(made[name]) for name in node.inputs if name in made}
     move = _MOVES.get(node.op_type)
     if move is None or len(perms) != 1:
@@ -133,7 +133,7 @@ _MOVES = {
 
 
 def _turned(name, perm, initializers, names):
-    """Return the name of an initializer that broadcasts as the given one after the transpose."""
+    """Return the name of a transposed initializer that broadcasts as the given one did."""
     array = initializers[name]
     if array.size == 1:
         return name
@@ -154,7 +154,7 @@ def _renamed(nodes):
 
 
 def rename(nodes, new):
-    """Replace names of values by `new`, a dict, in nodes and their bodies."""
+    """Rename values by the dict `new` in nodes and their bodies."""
     for node in nodes:
         node.inputs = [new.get(n, n) for n in node.inputs]
         node.outputs = [new.get(n, n) for n in node.outputs]

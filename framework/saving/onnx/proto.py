@@ -1,4 +1,4 @@
-"""ONNX's protobuf messages of a graph, by the package `onnx`."""
+"""Convert a graph to ONNX's protobuf messages, with the package `onnx`."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def needed_package():
 
 
 def element_type(onnx, dtype):
-    """Return ONNX's number of a NumPy dtype."""
+    """Return ONNX's data type code of a NumPy dtype."""
     dtype = np.dtype(dtype)
     if dtype.kind == "O":
         return onnx.TensorProto.STRING
@@ -101,7 +101,7 @@ class Messages:
         )
 
     def _outside(self, name, array):
-        """Return the message of a tensor whose bytes lie in the other file."""
+        """Return the message of a tensor whose bytes are in the external data file."""
         onnx = self._onnx
         # page-aligned, so that runtimes can map the tensor into memory
         offset = -(-self._end // 4096) * 4096

@@ -1,4 +1,4 @@
-"""Loops: ONNX's Scan with a body that rules write."""
+"""Loops: ONNX's Scan, with a body written by rules."""
 
 import numpy as np
 

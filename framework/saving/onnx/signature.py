@@ -52,7 +52,7 @@ class Signature:
         return list(dict.fromkeys(n for s in self.specs for n in s.shape if isinstance(n, str)))
 
     def arrays(self, sizes, trace, fill):
-        """Return an array for each spec, in the sizes of a trace; `fill` is one of FILLS."""
+        """Return an array for each spec with the sizes of one trace; `fill` is one of FILLS."""
         return [filled(s.sizes(sizes), s.dtype.np, trace, fill) for s in self.specs]
 
 

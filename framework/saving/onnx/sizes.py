@@ -28,7 +28,7 @@ class Size:
 
 
 def size_from(values):
-    """Return the value that all traces agree on as an int, else a Size."""
+    """Return an int if all traces have the same value, else a Size."""
     values = [int(v) for v in values]
     return values[0] if len(set(values)) == 1 else Size(values)
 
@@ -115,7 +115,7 @@ def _linear(sizes, wanted):
 
 
 def _bounded(sizes, wanted):
-    """Yield the minimum or maximum of a size and a number, if traces show both sides of it."""
+    """Yield the minimum or maximum of a size and a constant, if the traces show both cases."""
     base = np.array(sizes[0], np.int64)
     for name, number in (("Min", wanted.max()), ("Max", wanted.min())):
         bounded = np.minimum(base, number) if name == "Min" else np.maximum(base, number)
@@ -135,7 +135,7 @@ def _divided(sizes, wanted):
 
 
 def _ratio(wanted, base):
-    """Return the integer by which `wanted` grows where `base` grows by one, or None."""
+    """Return the integer by which `wanted` grows if `base` grows by one, or None."""
     at = int(np.abs(base - base[0]).argmax())
     step_of_base, step = int(base[at] - base[0]), int(wanted[at] - wanted[0])
     return step // step_of_base if step_of_base and step and step % step_of_base == 0 else None

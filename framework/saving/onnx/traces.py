@@ -16,7 +16,7 @@ from framework.saving.onnx.sizes import Size, at, size_from
 
 
 class Varying:
-    """A constant that differs between the traces: its array in each of them."""
+    """A constant that differs between the traces: one array per trace."""
 
     __slots__ = ("arrays",)
 
@@ -81,7 +81,7 @@ class GeneralGraph:
 
 
 def where(node):
-    """Return " in layer PATH, at FILE:LINE" for a node of a trace, as far as it is known."""
+    """Return " in layer PATH, at FILE:LINE" of a node; parts that are unknown are left out."""
     layer, line = getattr(node, "layer", None), getattr(node, "line", None)
     path = layer.path if layer is not None else None
     text = f" in layer {path!r}" if path else ""
@@ -89,7 +89,7 @@ def where(node):
 
 
 def path_of(variable):
-    """Return the path of a Keras variable, the name of another."""
+    """Return the path of a Keras variable, otherwise the name."""
     return getattr(variable, "path", None) or variable.name.partition(":")[0]
 
 
@@ -200,7 +200,7 @@ class _Merge:
         return self._merged(args, node)
 
     def _merged(self, values, node):
-        """Return the attribute of all traces; what differs becomes Size or Varying."""
+        """Merge an attribute of all traces: parts that differ become Size or Varying."""
         first = values[0]
         if len({type(v) for v in values}) > 1:
             raise ExportError(_DIFFER.format(where(node)))
@@ -323,7 +323,7 @@ def _result_or_error(function, errors):
 
 
 def at_trace(value, k):
-    """Return an attribute as it was in a trace."""
+    """Return the value of an attribute in one trace."""
     if type(value) is Size:
         return value.values[k]
     if type(value) is Varying:

@@ -1,4 +1,4 @@
-"""From a general graph to an ONNX graph: each call by the rule of its op."""
+"""Translate a graph to an ONNX graph: each call by the rule of its op."""
 
 import numpy as np
 

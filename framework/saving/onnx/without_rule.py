@@ -1,4 +1,4 @@
-"""Why an op of the op table has no ONNX rule."""
+"""The reason why an op of the op table has no ONNX rule, for error messages."""
 
 _DERIVATIVE = "it occurs in derivatives only; export the forward pass"
 _COMPLEX = "ONNX has no complex numbers; compute spectra before the model"
@@ -34,5 +34,5 @@ WITHOUT_RULE = {name: why for why, names in _GROUPS.items() for name in names.sp
 
 
 def reason(name):
-    """Return why an op has no rule; of an op outside the table, that it is a user's."""
+    """Return why an op has no rule; an op outside the table is a user's."""
     return WITHOUT_RULE.get(name, "it calls a Python function. Write it with ops on tensors")

@@ -1,4 +1,4 @@
-"""Mistakes that show in the course of `fit`: a loss that is not finite, does not move, or rises."""
+"""Mistakes seen during `fit`: a loss that is NaN or infinite, does not change, or rises."""
 
 import numpy as np
 
@@ -118,7 +118,7 @@ class Course:
         )
 
     def _does_not_move(self, batch):
-        """Warn with the cause if it is found; a loss can also stay equal at its minimum."""
+        """Warn if a cause is found; without one, the loss may be constant at its minimum."""
         if "flat" in self._training.told:
             return
         self._training.told.add("flat")

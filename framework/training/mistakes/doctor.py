@@ -1,4 +1,4 @@
-"""What `fit(doctor=True)` prints after its first epoch, and what `model.fast_check` looks at."""
+"""The checks of `fit(doctor=True)`, after the first epoch, and of `model.fast_check`."""
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def page_after_epoch(model, batches, batch):
 
 
 def data_findings(page, model, x, y):
-    """Add findings about a batch's inputs and targets, tensors or nests of them."""
+    """Add findings about the inputs and targets of a batch: tensors or nests of them."""
     bad = not_finite_in(x, y)
     page.add_all("values", [f"{bad}. Replace or drop such rows."] if bad else [], "all are finite")
     for name, leaf in named_leaves(x, "x"):
@@ -139,7 +139,7 @@ def outputs_of(model, y, y_pred):
 
 
 def compare_with_baseline(page, model, y, y_pred, loss, of):
-    """Add whether `loss` is below that of the best constant prediction."""
+    """Add a finding: whether `loss` is below the loss of the best constant prediction."""
     found = baseline(model, y, y_pred)
     if found is None:
         page.add("loss", f"{loss:.4g} for {of}")

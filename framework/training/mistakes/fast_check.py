@@ -1,4 +1,4 @@
-"""`model.fast_check`: whether a compiled model can train on these data, in some seconds."""
+"""`model.fast_check`: check in a few seconds whether a compiled model can train on given data."""
 
 import time
 
@@ -65,7 +65,7 @@ def _checked(model, x, y, batch_size):
 
 
 def _overfit(page, model, step, batch, num_batches):
-    """Train on one batch, add what that shows, and restore the state."""
+    """Train on one batch, add the findings, and restore the state."""
     state = Snapshot([*model.variables, *model.metrics_variables], model.optimizer)
     losses, begin = [], time.perf_counter()
     try:

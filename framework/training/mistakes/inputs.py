@@ -1,4 +1,4 @@
-"""Mistakes in the inputs: images of 0 to 255, rows sorted by class, values that are not finite."""
+"""Mistakes in the inputs: pixels from 0 to 255, rows sorted by class, NaN or infinite values."""
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def unscaled_images(model, x):
 
 
 def _first_weights(model):
-    """Return the first layer if it has weights and gets the inputs' own values, otherwise None."""
+    """Return the first layer with weights if it receives the unchanged inputs, otherwise None."""
     found = _layers_of(model)
     for layer in found:
         if getattr(getattr(layer, "_framework", None), "graph", None) is not None:
@@ -112,7 +112,7 @@ def _unshuffled_labels(batches):
 
 
 def class_numbers(labels):
-    """Return the class of each row of class numbers or one-hot rows; None for other targets."""
+    """Return the class index of each row of integer or one-hot targets; None for other targets."""
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim == 1 and labels.dtype.kind in "iub":
@@ -123,7 +123,7 @@ def class_numbers(labels):
 
 
 def not_finite_in(x, y):
-    """Return a text about the first value of a batch that is not finite; "" if all are."""
+    """Return a text about the first NaN or infinite value of a batch; "" if there is none."""
     for name, part in (("x", x), ("y", y)):
         for path, leaf in named_leaves(part, name):
             array = leaf.array
@@ -137,7 +137,7 @@ def not_finite_in(x, y):
 
 
 def named_leaves(structure, name):
-    """Yield (name, tensor) for each tensor of a nest; the name of a dict's entry has its key."""
+    """Yield (name, tensor) for each tensor of a nest; names of dict entries contain their keys."""
     if isinstance(structure, dict):
         for key, part in structure.items():
             yield from named_leaves(part, f"{name}[{key!r}]")

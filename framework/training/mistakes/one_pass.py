@@ -1,4 +1,4 @@
-"""One training step without its update, seen from inside: activations and gradients by layer."""
+"""One training step without the update: the activations and gradients of each layer."""
 
 from typing import NamedTuple
 
@@ -58,7 +58,7 @@ class Pass(NamedTuple):
         return found or self._zeros()
 
     def partly_dead(self):
-        """Return messages about layers of which at least half of the units are dead."""
+        """Return messages about layers with at least half of their units dead."""
         return [
             f"{a.dead} of the {a.units} units of {a.place} are 0 for every row of the batch. "
             'Use a smaller learning rate, scaled inputs, or activation="leaky_relu".'

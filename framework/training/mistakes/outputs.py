@@ -1,4 +1,4 @@
-"""Mistakes in how outputs, targets and loss fit together, found in the first batch."""
+"""Mistakes in the combination of outputs, targets and loss, found in the first batch."""
 
 from typing import NamedTuple
 
@@ -164,7 +164,7 @@ def _labels_outside(output):
 
 
 def _unreachable(output):
-    """Return the message about targets that the last activation cannot give."""
+    """Return the message about targets outside the range of the last activation."""
     targets = output.y_true
     if output.activation not in _RANGES or not isinstance(output.loss, _REGRESSION):
         return None

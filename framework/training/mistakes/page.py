@@ -39,7 +39,7 @@ class Page:
         self.findings.append(Finding(subject, text, good))
 
     def add_all(self, subject, messages, otherwise):
-        """Add a bad finding for each message; one good finding, `otherwise`, without messages."""
+        """Add a bad finding for each message; without messages, the good finding `otherwise`."""
         for message in messages:
             self.add(subject, message, False)
         if not messages and otherwise:

@@ -1,1 +1,1 @@
-"""Summaries: event files that TensorBoard reads, and what is written into them."""
+"""Summaries: event files for TensorBoard, and their content."""

@@ -1,10 +1,10 @@
-"""The arguments of the callback `TensorBoard`, checked."""
+"""Checks of the arguments of the callback `TensorBoard`."""
 
 from framework.core.errors import InvalidArgumentError
 
 
 def frequency(value, name):
-    """Return a number of epochs; 0 and None mean never."""
+    """Return the number of epochs between two summaries; 0 and None mean never."""
     if value is None or value is False:
         return 0
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:
@@ -13,7 +13,7 @@ def frequency(value, name):
 
 
 def updates(value):
-    """Return "epoch" or the number of batches between values of `update_freq`."""
+    """Return `update_freq` as "epoch" or as the number of batches between two summaries."""
     if value == "epoch":
         return value
     if value == "batch":

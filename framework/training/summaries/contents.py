@@ -1,4 +1,4 @@
-"""What a summary contains: arrays as TensorBoard's dashboards expect them, with their metadata.
+"""The content of a summary: an array in the form that TensorBoard expects, and its metadata.
 
 Each function returns a `Content`. The formats are those of TensorBoard's plugins for TensorFlow 2:
 every summary is a tensor, and its metadata name the plugin that shows it.
@@ -80,7 +80,7 @@ def image(data, max_outputs=3, description=None):
 
 
 def _bytes_of_colors(pixels):
-    """Return pixels as uint8: floats are in [0, 1], larger integers are scaled, others cut off."""
+    """Return pixels as uint8: floats are in [0, 1], other integers are scaled to 0 to 255."""
     if pixels.dtype == np.uint8:
         return pixels
     if pixels.dtype.kind == "f":
@@ -94,7 +94,7 @@ def _bytes_of_colors(pixels):
 
 
 def audio(data, sample_rate, max_outputs=3, encoding=None, description=None):
-    """Return the content of sounds (k, samples, channels) in [-1, 1], as WAV files of 16 bits."""
+    """Return the content of sounds (k, samples, channels) in [-1, 1], as 16-bit WAV files."""
     if encoding not in (None, "wav"):
         raise InvalidArgumentError(
             f"tf.summary.audio: encoding: expected None or 'wav', got {encoding!r}."
@@ -135,7 +135,7 @@ def text(data, description=None):
 
 
 def tensor(data, metadata=None):
-    """Return the content of any tensor, with the caller's `SummaryMetadata` or its bytes."""
+    """Return the content of any tensor; the caller passes a `SummaryMetadata` or its bytes."""
     kind = messages("compat.proto.summary_pb2").SummaryMetadata
     array = _array(data)
     if array.dtype.kind in "OSU":
@@ -153,7 +153,7 @@ def tensor(data, metadata=None):
 
 
 def plugin_metadata(plugin, content=b""):
-    """Return the metadata that name a plugin."""
+    """Return metadata with the name of a plugin."""
     kind = messages("compat.proto.summary_pb2").SummaryMetadata
     return kind(plugin_data=kind.PluginData(plugin_name=plugin, content=content))
 

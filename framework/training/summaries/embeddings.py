@@ -1,4 +1,4 @@
-"""Weights of `Embedding` layers as files that TensorBoard's projector reads."""
+"""Write the weights of `Embedding` layers as files for TensorBoard's projector."""
 
 from pathlib import Path
 

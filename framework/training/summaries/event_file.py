@@ -70,7 +70,7 @@ class EventFile:
         self.flush()
 
     def add(self, **fields):
-        """Append an event with the time of now and these fields."""
+        """Append an event with the current time and these fields."""
         record = self._event(wall_time=time.time(), **fields).SerializeToString()
         with self._lock, _clear_errors(self.path):
             self._writer.write(record)
@@ -97,7 +97,7 @@ class EventFile:
 
 
 class _clear_errors:
-    """Context that turns errors of the system into SaveError."""
+    """Context manager that converts an OSError to a SaveError."""
 
     def __init__(self, path):
         self._path = path

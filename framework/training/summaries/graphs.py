@@ -47,7 +47,7 @@ def graph_def_of(model, inputs=None):
 
 
 def _zeros(model):
-    """Return inputs of one row of zeros for a model that knows its inputs."""
+    """Return one row of zeros for each input of a model with known input shapes."""
     symbols = getattr(model, "inputs", None)
     if not symbols:
         raise InvalidArgumentError(
@@ -59,7 +59,7 @@ def _zeros(model):
 
 
 class _Drawing:
-    """Makes the `GraphDef` of a compiler's graph."""
+    """Converts a graph of the compiler to a `GraphDef`."""
 
     def __init__(self, graph, model):
         self._model = model
@@ -99,7 +99,7 @@ class _Drawing:
             self._names[id(value)] = name if place == 0 else f"{name}:{place}"
 
     def _name_of(self, value):
-        """Return the name of a value's node; of a variable, make it. Constants have none."""
+        """Return the name of a value's node, created for a variable; None for a constant."""
         if type(value) is not Value:
             return None
         if id(value) not in self._names and value.variable is not None:

@@ -1,4 +1,4 @@
-"""SummaryWriter, and the writer, the step and the condition that are current in a thread."""
+"""SummaryWriter, and each thread's current writer, step and recording condition."""
 
 import contextlib
 import threading
@@ -13,7 +13,7 @@ from framework.training.summaries.event_file import EventFile, messages
 
 
 class _Current(threading.local):
-    """What is current in a thread: writer, step, and the condition of `record_if`."""
+    """The current writer, step, and condition of `record_if` of a thread."""
 
     writer = step = None
     condition: Any = True
@@ -67,7 +67,7 @@ class SummaryWriter:
             current.step = step
 
     def init(self) -> None:
-        """Do nothing: the file is open. TensorFlow 1's programs call it."""
+        """Do nothing: the file is already open. Programs for TensorFlow 1 call this method."""
         _check_open(self)
 
     def flush(self) -> None:

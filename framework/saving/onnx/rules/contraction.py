@@ -59,7 +59,7 @@ def conv_bias(b, x, w, bias, *, strides, padding, dilations, groups, relu, out=N
 
 @rule("conv_input")
 def conv_input(b, g, w, *, sizes, strides, padding, dilations, groups, out=None):
-    """A transposed convolution; its kernel has the output's channels before the input's."""
+    """Translate a transposed convolution; its kernel has output channels before input channels."""
     rank, size = g.rank, w.shape[:-2]
     pairs = _transposed_padding(b, sizes, size, strides, padding, dilations)
     befores, ends = [before for before, _ in pairs], [after for _, after in pairs]

@@ -84,7 +84,7 @@ def unchanged(b, x):
 
 @rule("within", "in_order")
 def within(b, indices, **_):
-    """Return the indices; the runtime checks their range where it uses them, and no order."""
+    """Return the indices unchanged: the runtime checks their range, but not their order."""
     return indices
 
 
@@ -285,7 +285,7 @@ def right_shift(b, x, y):
 
 
 def _power_of_two(b, y):
-    """Return 2 ** y in int64; beyond 62, no bits of numbers below 2 ** 62 are left."""
+    """Return 2 ** min(y, 62) in int64: a larger shift removes all bits of numbers below 2 ** 62."""
     most = b("Min", b.cast(y, np.int64), b.constant(np.int64(62)))
     return b("Pow", b.constant(np.int64(2)), most)
 

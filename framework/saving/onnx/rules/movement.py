@@ -183,7 +183,7 @@ def _advanced(b, x, items, arrays):
 
 
 def _index(b, index):
-    """Return an array of an index, or one that differs between traces, as a Reference."""
+    """Return an index array, constant or different between traces, as a Reference."""
     if type(index) is Varying:
         return b.varying([np.asarray(a, np.int64) for a in index.arrays])
     return b.constant(index, np.int64)
@@ -220,7 +220,7 @@ def _part(b, x, items):
 
 
 def _without_ints(b, x, items):
-    """Return an index without numbers: beside arrays they act as arrays of one number."""
+    """Return an index without ints: beside index arrays an int acts as an array of one element."""
     if any(i is None for i in items):
         b.refuse("an index has both arrays and new axes")
     return [np.array(i) if isinstance(i, (int, np.integer)) else i for i in items], x
@@ -249,7 +249,7 @@ def put(b, g, *, shape, index):
 
 
 def _put_slices(b, g, shape, items):
-    """Pad `g` for slices of step 1 and single positions from the start; None for others."""
+    """Pad `g` if the index has only slices of step 1 and non-negative ints; None otherwise."""
     befores, afters, dropped, axis = [], [], [], 0
     for place, (item, n) in enumerate(zip(items, shape, strict=True)):
         if isinstance(item, slice):
@@ -278,7 +278,7 @@ def gather_rows(b, x, indices):
 
 
 def _positions(b, indices):
-    """Return indices in a dtype that ONNX takes as indices."""
+    """Return indices in a dtype that ONNX accepts for indices."""
     return indices if indices.dtype in (np.int32, np.int64) else b.cast(indices, np.int64)
 
 
@@ -332,7 +332,7 @@ def one_hot(b, indices, *, depth, dtype):
 
 @rule("argsort")
 def argsort(b, x, *, axis, descending=False):
-    """TopK keeps the order of equal elements, as a stable sort does."""
+    """Sort by TopK, which keeps the order of equal elements: the sort is stable."""
     x = x if x.dtype.itemsize >= 4 or x.dtype.kind == "f" else b.cast(x, np.int32)
     _, order = b(
         "TopK", x, b.size(b.call.outputs[0].shape[axis]), axis=axis, largest=int(descending),

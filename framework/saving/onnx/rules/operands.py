@@ -1,4 +1,4 @@
-"""Operands of rules: common dtypes, numbers beside tensors, and small integers."""
+"""Operands of rules: common dtypes, Python numbers beside tensors, and small integers."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ _WIDE = {"int8", "uint8", "int16", "uint16"}
 
 
 def promoted(b, *args):
-    """Return References of one dtype: numbers take the dtype of the tensors, as in NumPy."""
+    """Return References of one dtype: Python numbers get the dtype of the tensors, as in NumPy."""
     tensors = [a.dtype for a in args if type(a) is Reference]
     numbers = [0 if type(a) is Size else a for a in args if type(a) is not Reference]
     dtype = tensors[0]
@@ -26,7 +26,7 @@ def as_reference(b, value, dtype):
 
 
 def wide(function):
-    """Decorate a rule: 8- and 16-bit integers are computed as int32, which runtimes implement."""
+    """Decorate a rule to compute 8- and 16-bit integers as int32, which runtimes implement."""
 
     def widened(b, *args, **attrs):
         args = promoted(b, *args)

@@ -27,7 +27,7 @@ def max_pool(b, x, *, size, strides, padding, dilations):
 
 @rule("max_index")
 def max_index(b, x, *, size, strides, padding, dilations):
-    """The second output of MaxPool counts the pixels of all images and channels before, too."""
+    """Return MaxPool's indices into the whole tensor modulo the number of pixels of an image."""
     window = window_attributes(x.shape[1:-1], size, strides, padding, dilations)
     _, places = b("MaxPool", channels_first(b, x), outputs=2, **window)
     places.dtype = np.dtype(np.int64)
@@ -38,7 +38,7 @@ def max_index(b, x, *, size, strides, padding, dilations):
 
 @rule("window_sum")
 def window_sum(b, x, *, size, strides, padding, dilations):
-    """The sum is the mean times the window's size; `divide` turns both into one AveragePool."""
+    """Translate to the mean times the window's size; `divide` merges both into one AveragePool."""
     window = window_attributes(x.shape[1:-1], size, strides, padding, dilations)
     if all(d == 1 for d in dilations):
         del window["dilations"]
@@ -66,7 +66,7 @@ def window_sum(b, x, *, size, strides, padding, dilations):
 
 
 def _counts(b, x, size, window):
-    """Return how many pixels of each window lie in the input, whose sizes are unknown."""
+    """Return how many pixels of each window lie in the input, for unknown input sizes."""
     spatial = x.shape[1:-1]
     ones = b.fill(1, (1, 1, *spatial), x.dtype)
     kernel = b.constant(np.ones((1, 1, *size)), x.dtype)

@@ -1,4 +1,4 @@
-"""Rules of random draws, which the runtime makes from its own generator, and of dropout."""
+"""Rules of dropout and random draws; the runtime draws from its own generator."""
 
 import numpy as np
 

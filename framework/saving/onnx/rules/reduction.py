@@ -76,7 +76,7 @@ def cumsum(b, x, *, axis, reverse):
 
 
 def _scanned(b, sequences, axis, reverse, start, step):
-    """Scan along an axis with one state, which starts from the number `start`."""
+    """Add a Scan along an axis with one state, whose initial value is the number `start`."""
     x = sequences[-1]
     shape = tuple(n for i, n in enumerate(x.shape) if i != axis)
     state = b.fill(start, shape, x.dtype)

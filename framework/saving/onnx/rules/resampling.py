@@ -36,7 +36,7 @@ def resample_back(b, x, *, axis, sampling):
 
 
 def _product(b, x, axis, matrix):
-    """Multiply a matrix by the axis of `x`, which comes before the last one for the product."""
+    """Multiply a matrix by `x` along an axis, which moves to the last but one for the product."""
     perm = [i for i in range(x.rank) if i != axis]
     perm.insert(max(x.rank - 2, 0), axis)
     if x.rank == 1:
@@ -72,7 +72,7 @@ def _merged(sizes):
 
 @rule("filter_axis")
 def filter_axis(b, x, *, axis, weights, before, after):
-    """Add up shifted slices of the padded axis, times the weights."""
+    """Compute the filter as a weighted sum of shifted slices of the padded axis."""
     size = b.call.outputs[0].shape[axis]
     widths = np.zeros((2, x.rank), np.int64)
     widths[:, axis] = before, after

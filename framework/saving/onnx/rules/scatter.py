@@ -10,7 +10,7 @@ _BOOL = np.dtype(bool)
 
 
 def _into(b, x, ids, updates, reduction):
-    """Return `x` with rows combined; `ids` may have several axes, the leading ones of updates."""
+    """Return `x` with rows combined; the axes of `ids` are the leading axes of the updates."""
     places = b.unsqueeze(b.cast(ids, np.int64), -1)
     return b("ScatterND", x, places, updates, reduction=reduction)
 
@@ -60,7 +60,7 @@ def segment_take(b, x, ids):
 
 @rule("scatter_add")
 def scatter_add(b, g, indices, *, shape, axis):
-    """The rows to add are along the first axis: `axis` moves there and back."""
+    """ScatterND adds rows along the first axis, so `axis` moves there and back."""
     shape, many = b.call.outputs[0].shape, len(indices.shape)
     moved = [*range(axis, axis + many), *range(axis), *range(axis + many, g.rank)]
     start = b.fill(0, (shape[axis], *shape[:axis], *shape[axis + 1 :]), g.dtype)
@@ -92,7 +92,7 @@ def row_min(b, x, ids, updates):
 
 @rule("places")
 def places(b, indices, *, shape, what, ignore=False):
-    """Return positions in a flattened shape; -1 for index tuples out of range if `ignore`."""
+    """Return flat positions in a shape; with `ignore`, -1 for index tuples out of range."""
     indices = b.cast(indices, np.int64)
     last = b.constant(np.array([-1]))
     strides = [product(shape[i + 1 :]) for i in range(len(shape))]
@@ -111,7 +111,7 @@ def places(b, indices, *, shape, what, ignore=False):
 
 @rule("bincount")
 def bincount(b, x, weights, *, size, per_row, binary, dtype):
-    """Compare each number with each bin and add up."""
+    """Compare each number with each bin and add up the matches."""
     if type(size) is Size:
         b.refuse("the number of bins depends on an unknown size")
     x = b.cast(x, np.int64)
@@ -131,7 +131,7 @@ def bincount(b, x, weights, *, size, per_row, binary, dtype):
 
 @rule("searchsorted")
 def searchsorted(b, x, values, *, side, dtype):
-    """Count the numbers before each value."""
+    """Count the sorted numbers that come before each value."""
     op_type = "Less" if side == "left" else "LessOrEqual"
     before = b(op_type, b.unsqueeze(x, -2), b.unsqueeze(values, -1), dtype=_BOOL)
     count = b("ReduceSum", b.cast(before, np.int64), b.constant(np.array([-1])), keepdims=0)

@@ -59,7 +59,7 @@ def imag(b, x):
 
 @rule("ldexp")
 def ldexp(b, x, power):
-    """Multiply by 2 ** power in two steps, so that no factor overflows alone."""
+    """Multiply by 2 ** power in two steps, so that neither factor overflows."""
     two = number(b, 2, x)
     power = b.cast(power if hasattr(power, "dtype") else b.constant(power), x.dtype)
     half = b("Floor", b("Mul", power, number(b, 0.5, x)))
@@ -99,7 +99,7 @@ def xdivy(b, x, y):
 
 @rule("sparsemax")
 def sparsemax(b, x, *, axis):
-    """Algorithm 1 of Martins & Astudillo 2016: subtract the threshold of the sorted numbers."""
+    """Algorithm 1 of Martins & Astudillo 2016: subtract a threshold found from sorted logits."""
     last = x.rank - 1
     perm = [i for i in range(x.rank) if i != axis] + [axis]
     z = b.transpose(x, perm)

@@ -50,5 +50,5 @@ def _encoded(b, keys, known, values, default, dtype):
 
 
 def _plain(items):
-    """Return Python values that ONNX's attributes hold: text instead of bytes."""
+    """Return Python values that ONNX attributes can hold: str instead of bytes."""
     return [item.decode() if isinstance(item, bytes) else item for item in items]
