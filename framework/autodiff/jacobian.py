@@ -157,7 +157,7 @@ def _check(tape, parallel_iterations, experimental_use_pfor):
     if not experimental_use_pfor:
         raise TapeError(
             "GradientTape must be created with persistent=True to compute the jacobian with "
-            "experimental_use_pfor set to False: the loop walks it once for each element."
+            "experimental_use_pfor set to False: each element needs its own backward pass."
         )
     if parallel_iterations is not None and thread.function is not None:
         raise TapeError(

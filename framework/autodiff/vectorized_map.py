@@ -62,7 +62,7 @@ def vectorized_map(
     found = _one_by_one(fn, elems, leaves, count)  # raises again if `fn` itself fails
     if warn:
         warnings.warn(
-            f"vectorized_map calls the function for each row: together they failed ({why}).",
+            f"vectorized_map calls the function for each row: a call for all rows failed ({why}).",
             stacklevel=2,
         )
     return found
@@ -70,7 +70,7 @@ def vectorized_map(
 
 def _count(leaves):
     if not leaves:
-        raise InvalidArgumentError("vectorized_map: elems holds no tensor.")
+        raise InvalidArgumentError("vectorized_map: elems contains no tensor.")
     shapes = [shape_of(x) for x in leaves]
     if not all(shapes):
         raise ShapeError(
@@ -80,7 +80,7 @@ def _count(leaves):
     several = sizes - {1} or {1}
     if len(several) > 1:
         raise ShapeError(
-            "vectorized_map: the first axes of elems must be of one size, or 1; got "
+            "vectorized_map: the first axes of elems must have the same size, or size 1; got "
             f"{sorted(sizes)}."
         )
     return several.pop()

@@ -98,7 +98,7 @@ def _checked(entries, most, file):
         if most < 0:
             raise _too_large(file)
         if kind == "other":
-            raise _unsafe(file, name, "is a device, a link of a zip file, or encrypted")
+            raise _unsafe(file, name, "is a device, a link in a zip file, or encrypted")
         if kinds.get(parts, "folder") != "folder":
             raise _unsafe(file, name, "is named twice")
         kinds[parts] = kind
@@ -108,9 +108,11 @@ def _checked(entries, most, file):
     for member in members:
         above = [member.parts[:n] for n in range(1, len(member.parts))]
         if any(kinds.get(parts, "folder") != "folder" for parts in above):
-            raise _unsafe(file, "/".join(member.parts), "lies in a link or in a file")
+            raise _unsafe(file, "/".join(member.parts), "has a path through a link or a file")
         if member.kind == "copy" and kinds.get(_inside(member.target, file)) != "file":
-            raise _unsafe(file, "/".join(member.parts), "links to what is no file of the archive")
+            raise _unsafe(
+                file, "/".join(member.parts), "links to a path that is not a file of the archive"
+            )
         if member.kind == "link":
             _check_link(member, file)
     return members

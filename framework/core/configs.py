@@ -442,7 +442,7 @@ def _refuse_lambda(_config):
 
 
 def _refuse_typespec(_config):
-    raise UnknownObjectError("The file contains a TensorFlow TypeSpec, which has no counterpart.")
+    raise UnknownObjectError("The file contains a TensorFlow TypeSpec, which is not supported.")
 
 
 def _array(config):

@@ -20,8 +20,8 @@ def name_first(*names):
                 if twice or len(args) > len(names):
                     reason = f"{twice[0]} is given twice." if twice else "there are too many."
                     raise SignatureError(
-                        f"add_weight({args[0]!r}, ...): {reason} A name in front is followed by "
-                        f"{', '.join(names[1:])}. Give them as keywords."
+                        f"add_weight({args[0]!r}, ...): {reason} The arguments after "
+                        f"the name are {', '.join(names[1:])}. Pass them as keywords."
                     )
                 args, kwargs = (), {**by_name, **kwargs}
             return add_weight(self, *args, **kwargs)

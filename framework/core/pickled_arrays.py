@@ -162,7 +162,7 @@ def load_npy(data, what):
         if not dtype.hasobject:
             return np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
     except (ValueError, EOFError, MemoryError) as error:
-        raise DamagedFileError(f"{what}: not a whole .npy file ({error}).") from None
+        raise DamagedFileError(f"{what}: not a complete .npy file ({error}).") from None
     array = loads(data[file.tell() :], ARRAYS, what=what)
     if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
         raise DamagedFileError(f"{what}: expected an array of objects of shape {shape}.")

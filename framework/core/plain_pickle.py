@@ -61,7 +61,7 @@ def loads(
         ValueError, TypeError, LookupError, AttributeError, struct.error, OverflowError,
         RecursionError, DeprecationWarning,
     ) as error:  # fmt: skip
-        raise DamagedFileError(f"{what}: not a whole pickle of plain data ({error}).") from None
+        raise DamagedFileError(f"{what}: not a complete pickle of plain data ({error}).") from None
 
 
 _SCALARS = (str, bytes, int, float, bool, type(None))
@@ -95,7 +95,7 @@ def _frozenset(values):
 
 def _listed(values):
     if type(values) not in (list, tuple):
-        raise ValueError("a set of something else than a list")
+        raise ValueError("a set that is not made from a list")
     return values
 
 
@@ -105,7 +105,7 @@ def _byte_array(data=b"", encoding="latin1"):
 
 def _complex(real, imaginary):
     if type(real) is not float or type(imaginary) is not float:
-        raise ValueError("a complex number of something else than two floats")
+        raise ValueError("a complex number that is not made from two floats")
     return complex(real, imaginary)
 
 
@@ -167,7 +167,7 @@ class _Reader:
     def take(self, size):
         end = self.at + size
         if size < 0 or end > len(self.data):
-            raise DamagedFileError(f"{self.what}: {size} bytes expected at its end, got fewer.")
+            raise DamagedFileError(f"{self.what}: expected {size} more bytes, got fewer.")
         taken = self.data[self.at : end]
         self.at = end
         return taken

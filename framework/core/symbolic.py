@@ -139,7 +139,7 @@ def call(op, args, attrs):
         if shape and (None in shape or shape.count(-1) > 1):
             return _resized(op, args, attrs)
         if any(attrs.get(name, 0) is None for name in _SIZES) or None in attrs.get("sizes", ()):
-            raise SymbolicValueError(f"{op.name}: sizes are needed that are not known.")
+            raise SymbolicValueError(f"{op.name}: needs sizes that are not known.")
     single = isinstance(specs, tuple)
     outputs = []
     for i, (shape, dtype) in enumerate([specs] if single else specs):
@@ -156,7 +156,7 @@ def _resized(op, args, attrs):
     if index is not None:
         return call(table["getitem"], args, {"index": index})
     if op.name != "reshape" or -1 in shape or shape.count(None) > 1:
-        raise SymbolicValueError(f"{op.name}: the sizes {shape} are needed, but not all known.")
+        raise SymbolicValueError(f"{op.name}: needs the sizes {shape}, not all of which are known.")
     return call(op, args, {"shape": tuple(-1 if n is None else n for n in shape)})
 
 

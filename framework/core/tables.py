@@ -50,7 +50,7 @@ def column(series, name=""):
     named = f"The column {name!r}" if name else "The column"
     if array.dtype.kind in "Mm":
         raise DTypeError(
-            f"{named} has dates or times. Make numbers of them, such as days since a date, or "
+            f"{named} has dates or times. Convert them to numbers, such as days since a date, or "
             "columns of the month and the weekday."
         )
     values = array.tolist()

@@ -65,7 +65,7 @@ def _invert_permutation(x):
     y[x] = np.arange(len(x), dtype=x.dtype)
     if y.min(initial=0) < 0:
         raise InvalidArgumentError(
-            f"invert_permutation: no number may come twice, got {x.tolist()}."
+            f"invert_permutation: no number may occur twice, got {x.tolist()}."
         )
     return y
 

@@ -26,8 +26,8 @@ def _refusing_zero(ufunc, sign):
             return _context.run(ufunc, a, b)
         except FloatingPointError:
             raise InvalidArgumentError(
-                f"x {sign} y: integers cannot be divided by 0, but y holds a 0. Replace it or cast "
-                "x and y to a floating dtype."
+                f"x {sign} y: integers cannot be divided by 0, but y contains a 0. Replace it, or "
+                "cast x and y to a floating dtype."
             ) from None
 
     return forward

@@ -239,7 +239,9 @@ class RaggedTensor(RaggedConstructors, Composite):
         index = int(first)
         index += len(self) if index < 0 else 0
         if not 0 <= index < len(self):
-            raise OutOfRangeError(f"RaggedTensor: row {first} is not in 0 to {len(self)}.")
+            raise OutOfRangeError(
+                f"RaggedTensor: row {first} is out of range for {len(self)} rows."
+            )
         start, end = _ends(self)[index : index + 2].tolist()
         row = self.values[start:end]
         return row[tuple(rest)] if rest else row
@@ -295,7 +297,7 @@ class RaggedTensor(RaggedConstructors, Composite):
             )
         if isinstance(self.values, RaggedTensor):
             raise InvalidArgumentError(
-                f"{name}: of rows of ragged rows only the innermost axis can be reduced."
+                f"{name}: with several ragged axes, only the innermost axis can be reduced."
             )
         lengths = np.diff(_ends(self))
         if axis == 0:
@@ -381,8 +383,8 @@ def combined(op, x, y, convert=strict):
             column = tensor(value)
             if column.shape[1] != 1 or ragged.ragged_rank > 1:
                 raise ShapeError(
-                    f"{name}: a tensor beside a ragged one must have shape (rows, 1, ...), got "
-                    f"{column.shape}."
+                    f"{name}: a tensor combined with a ragged one must have shape (rows, 1, ...), "
+                    f"got {column.shape}."
                 )
             rows = movement.reshape(column, shape=(column.shape[0], *column.shape[2:]))
             flat.append(segment_take(rows, ragged.value_rowids()))

@@ -215,7 +215,7 @@ ERRORS = {
     "expected a 1-d tensor": [lambda: tf.unique([[1]])],
     "expected 1-d integers": [lambda: M.invert_permutation([[0]])],
     "between 0 and 1": [lambda: M.invert_permutation([3, 0])],
-    "no number may come twice": [lambda: M.invert_permutation([1, 1])],
+    "no number may occur twice": [lambda: M.invert_permutation([1, 1])],
     "must not be negative, got -1": [lambda: M.bincount([-1, 2])],
     "`axis` must be None, 0 or -1": [lambda: M.bincount([1], axis=1)],
     "bincount: `weights` must have the shape": [lambda: M.bincount([1], weights=[1.0, 2.0])],
