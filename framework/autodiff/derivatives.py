@@ -30,7 +30,7 @@ def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
         of positions it is a tuple of them; it is zero where `f` does not depend on the argument.
 
     Raises:
-        ValueError: from a call: the result is no scalar, or there is no such argument.
+        ValueError: from a call: the result is not a scalar, or there is no such argument.
         TypeError: from a call: a differentiated argument holds integers.
 
     Example:

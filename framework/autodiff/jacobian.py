@@ -41,7 +41,7 @@ class Jacobians:
             sources: a tensor or variable, or any nest of them.
             unconnected_gradients: "none" or "zero", or the enum: what unconnected sources get.
             parallel_iterations: accepted; the rows are computed together.
-            experimental_use_pfor: False walks the tape once for each element of `target`, which
+            experimental_use_pfor: False runs a backward pass for each element of `target`, which
                 needs a persistent tape. The values are the same.
 
         Returns:

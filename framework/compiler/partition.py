@@ -38,7 +38,7 @@ class Partition:
     Args:
         joint: the graph.
         differentiated: the indices of the results that have gradients.
-        sources: the Values to differentiate by: arguments, and variables before the call.
+        sources: the Values to which gradients refer: arguments, and variables before the call.
     """
 
     def __init__(self, joint, differentiated, sources):

@@ -2,7 +2,7 @@
 
 A trace records ops, not the `n` in `x * 2.0 if n % 2 else x * 3.0`. So `Watch` follows the calls of
 user functions by `sys.settrace` during a trace. The bytecode of each function shows what it reads.
-The plan has guards on plain values among that, and on the identity of other objects.
+The plan guards the plain values that were read, and the identity of other objects.
 """
 
 import gc

@@ -18,7 +18,7 @@ _ATTEMPTS = 8
 class SymbolicPlans:
     """Calls `PlanCache` for functions with ints and floats among their arguments.
 
-    The first number is part of the signature. A call with a second one is traced with a symbolic
+    The first number is part of the signature. A call with another number is traced with a symbolic
     number. That trace becomes a plan if it equals a trace with a plain number: the one before or
     the next.
     """

@@ -48,7 +48,7 @@ def get_file(
         extract: extract a tar or zip file, and return the folder.
         archive_format: "tar", "zip", a list of them, "auto" for both, or None.
         cache_dir: the cache; by default $KERAS_HOME or ~/.keras.
-        force_download: download the file if it is there, too.
+        force_download: download the file even if it is in the cache.
 
     Raises:
         DownloadError: the file cannot be downloaded; an OSError.

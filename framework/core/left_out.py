@@ -1,6 +1,6 @@
 """Messages about public names of Keras and TensorFlow that the package leaves out.
 
-The names stand in `left_out.txt`, which is read when a name is missing, not at import.
+The file `left_out.txt` lists the names. It is read when a name is missing, not at import.
 """
 
 from functools import cache

@@ -66,7 +66,7 @@ class Op:
             whose keyword-only parameters are the attributes. It returns one array, or a tuple of
             arrays if `outputs` is not 1 (None: their number varies). With `saves`, it returns that
             and a tuple of extra arrays for the backward.
-        vjps: one rule per input, `rule(g, ...)`, written in ops, giving the cotangent of that
+        vjps: one rule per input, `rule(g, ...)`, written in ops, returning the cotangent of that
             input; or `no_derivative`. A rule's parameter names declare the values it reads: an
             input, `y` (the output), `saved`, an attribute, or an input's name followed by
             `_shape` or `_dtype`. A record keeps only the values that rules of tracked inputs read.
@@ -232,7 +232,7 @@ class Op:
         None if no tracked input has a rule; otherwise a tuple of (position, rule, pick), or for
         a joint rule ((positions,), rule, pick). `pick` says what the rule reads after `g`: None
         for nothing, an int for the input at that position alone (-1: for the output alone), else
-        a function `pick(args, attrs, y, saved)` that gives the arguments.
+        a function `pick(args, attrs, y, saved)` that returns the arguments.
         """
         if mask not in self.plans:
             tracked = [i for i in range(mask.bit_length()) if mask >> i & 1]

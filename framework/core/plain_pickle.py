@@ -45,7 +45,7 @@ def loads(
             any other value is plain data.
         persistent: called with an id, returns the object that the pickle keeps elsewhere.
         encoding: the encoding of strings of Python 2; "bytes" leaves them bytes.
-        what: the words for the file in messages.
+        what: the name of the file in messages.
 
     Raises:
         UnsafeFileError: the pickle names or does something that is not allowed.

@@ -1,8 +1,8 @@
 """Compilation of Numba kernels in a separate process, while NumPy computes.
 
 Numba takes seconds to compile what a convolutional network needs, and holds Python's global lock
-meanwhile. So where a kernel is first asked for and its machine code is not on disk, `is_ready`
-starts a worker (`work`), which compiles the modules whose names it reads from its input.
+meanwhile. So if a kernel is needed and its machine code is not on disk, `is_ready` starts a worker
+(`work`), which compiles the modules whose names it reads from its input.
 Until then NumPy computes; results of both have the same layout, so that the change may come between
 any two calls.
 

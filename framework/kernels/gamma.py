@@ -184,7 +184,7 @@ def zeta(x, q):
     """Return Hurwitz's ζ(x, q), the sum of (q + k)**-x over k >= 0.
 
     It is infinite at x = 1 and where q is 0 or a negative integer, NaN for x < 1, and for q < 0
-    where x is no integer.
+    where x is not an integer.
     """
     total = np.full(x.shape, np.nan)
     ordinary = (x > 1) & (q > 0)

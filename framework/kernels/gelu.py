@@ -1,7 +1,7 @@
 """gelu(x) = x Φ(x) with the normal distribution function Φ, and its derivative; exact, or by tanh.
 
 In float32 the exact form uses the tail of the distribution, which loses no digits where Φ is small,
-and shares its exponential with the density φ, which the slope needs:
+and shares its exponential with the density φ, which the derivative needs:
 
     t = Φ(-|x|) = exp(-x²/2) W(u),  u = (|x| - 5) / (|x| + 5);  gelu(x) = max(x, 0) - |x| t
 

@@ -5,7 +5,7 @@ form (2000, "Fast and accurate computation of binomial probabilities"), which ha
 for large parameters. Formulas: DLMF 8.2, 8.7, 8.9 (gamma), 8.17.22 (beta); Temme 1979 for large,
 nearly equal arguments.
 
-Derivatives by the parameter a are exact: the recurrences run on Taylor coefficients in a. A list of
+Derivatives with respect to a are exact: the recurrences run on Taylor coefficients in a. A list of
 n + 1 arrays holds the coefficients of powers 0 to n.
 """
 

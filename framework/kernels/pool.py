@@ -68,8 +68,8 @@ def _by_pairs(size, strides, padding, dilations, sizes):
 def max_pool(x, *, size, strides, padding, dilations):
     """Return the maximum of each window, ignoring padding.
 
-    Saved, by the Numba kernels and for adjacent 2 × 2 windows: the number of the maximum's pixel
-    within its window, the first one of equals.
+    Saved, by the Numba kernels and for adjacent 2 × 2 windows: the index of the maximum's pixel
+    within its window; of equal pixels, the first one.
     """
     places, padding = _places(x, size, strides, padding, dilations)
     fast = _fast(x, size, x.size)

@@ -146,7 +146,7 @@ def _count_up_to(self, limit):
     """Add 1 to an integer variable, and return its previous value.
 
     Raises:
-        OutOfRangeError: the value is `limit` already.
+        OutOfRangeError: the value has already reached `limit`.
     """
     if not self.dtype.is_integer or self.ndim:
         raise DTypeError(

@@ -17,7 +17,7 @@ def einsum(equation, *operands):
 
     Args:
         equation: such as "ij,jk->ik"; "..." stands for axes that broadcast. A letter repeated in
-            an operand takes the diagonal. Without "->" the result has the letters that occur once,
+            an operand selects a diagonal. Without "->" the result has the letters that occur once,
             sorted. A letter has one size: unlike in NumPy, size 1 does not broadcast.
 
     Raises:

@@ -51,7 +51,7 @@ def similarity(x, y, *, max_val, filter_size, filter_sigma, k1, k2):
 
     Args:
         x, y: (batch, height, width, channels), floats.
-        max_val: the difference of white and black.
+        max_val: the difference between white and black.
         filter_size, filter_sigma: the window, a Gaussian.
         k1, k2: constants that keep divisors away from 0.
     """

@@ -36,7 +36,7 @@ _LEAST_HALF = 2.0**-31  # for float16: keeps 1 / sqrt of it, the derivative of `
 def unit(x, axes, least):
     """Divide `x` by its Euclidean norm along the sorted tuple of axes.
 
-    The squared norm is at least `least`, a number, so that value and slope are finite at zeros.
+    The squared norm is at least the number `least`, so that value and derivative are finite at 0.
     16-bit floats are squared and summed in float32.
     """
     if type(least) in (int, float) and np_dtype(x) == np.float16:

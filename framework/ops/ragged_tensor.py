@@ -34,7 +34,7 @@ def _ends(x):
 class RaggedTensor(RaggedConstructors, Composite):
     """Rows of different lengths; rows can be ragged themselves.
 
-    Make one by `tf.ragged.constant` or by `from_row_splits` and its like.
+    Create one with `tf.ragged.constant`, `from_row_splits` or a similar method.
 
     Args:
         values: the elements of all rows, a tensor or a RaggedTensor.
@@ -187,7 +187,7 @@ class RaggedTensor(RaggedConstructors, Composite):
 
         Args:
             default_value: one element; None for zero.
-            shape: a shape to cut and pad to, None in it for the size that the rows need.
+            shape: the shape of the result, which cuts or pads rows; None in it: as the rows need.
         """
         wanted = [None] * self.ndim if shape is None else list(shape)
         values = self.values

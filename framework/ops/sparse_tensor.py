@@ -285,7 +285,7 @@ class SparseTensorSpec(TensorSpec):
     """The shape and the dtype of sparse tensors.
 
     Args:
-        shape: a sequence of sizes, None where any size will do; None: any shape.
+        shape: a sequence of sizes, None for any size; None: any shape.
         dtype: the dtype of the elements.
 
     Example:

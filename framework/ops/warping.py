@@ -1,6 +1,6 @@
 """Read images at positions between pixels: projective transforms and mapped coordinates.
 
-A position is one tensor of coordinates per axis. A boundary mode says which pixel stands at a
+A position is one tensor of coordinates per axis. A boundary mode determines the pixel for a
 position beyond the image: `fold` maps coordinates, as TensorFlow's projective transform does, and
 `fold_index` the whole numbers around them, as Keras's `map_coordinates` does.
 """

@@ -346,7 +346,7 @@ def test_gradients_pass_through_operations():
 
 def test_a_wrong_size_gives_the_error_of_the_function():
     x = keras.Input((4, 6))
-    with pytest.raises(ValueError, match=r"reshape: .* do not fit .*shapes \(None, 4, 6\)"):
+    with pytest.raises(ValueError, match=r"reshape: .* does not fit .*shapes \(None, 4, 6\)"):
         tf.reshape(x, (tf.shape(x)[0], 5, 6))
     with pytest.raises(ValueError, match="axis"):
         tf.unstack(x, axis=3)

@@ -147,7 +147,7 @@ def place(file, line):
 def trace() -> Any:
     """Return a context that logs every op with the source line that called it.
 
-    `explain` and `print` of a tape that records in it have files and lines, and distinguish ops
+    `explain` and `print` of a tape that records in it show files and lines, and distinguish ops
     that no tape recorded from ops that never ran. It costs about a microsecond per op.
 
     Example:

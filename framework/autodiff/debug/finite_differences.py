@@ -24,9 +24,9 @@ class Differences:
 
         Args:
             value: a function of a number.
-            expected: its slope at 0.
-            size: the magnitude of the summands of `value`. Slopes below the rounding error of such
-                a sum are not resolved, so errors are relative to at least that error.
+            expected: its derivative at 0.
+            size: the magnitude of the summands of `value`. Derivatives below the rounding error of
+                such a sum are not resolved, so errors are relative to at least that error.
         """
         least = max(self._least * size, 1e-300)
         right, left = self._slopes(value, self._step)

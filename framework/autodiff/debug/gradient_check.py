@@ -1,9 +1,9 @@
 """check_gradients: compares the tape's derivatives with finite differences of the function.
 
-Everything runs in float64. Along random directions the slope of a random combination of the outputs
-is compared with the gradient. A direction whose two one-sided slopes differ crosses a kink and is
-skipped. If a slope is wrong, each recorded op is checked alone (`op_check.py`); the report names
-the first op with a wrong rule.
+Everything runs in float64. The derivative of a random combination of the outputs along random
+directions is compared with the gradient. A direction whose two one-sided derivatives differ crosses
+a kink and is skipped. If a derivative is wrong, each recorded op is checked alone (`op_check.py`);
+the report names the first op with a wrong rule.
 """
 
 from typing import Any
@@ -55,7 +55,7 @@ class Row:
 
     Attributes:
         name: as in `args[0]`, or a variable's path.
-        error: the largest relative error of a slope.
+        error: the largest relative error of a directional derivative.
         checked, kinks: the numbers of directions compared and skipped at kinks.
         ok: whether the gradient is right.
     """

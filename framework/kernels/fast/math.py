@@ -3,8 +3,8 @@ loops that call them.
 
     exp  expm1  log  tanh  sigmoid  erf  gelu  gelu_slope  gelu_tanh  gelu_tanh_slope
 
-Each is within 3 units in the last place (gelu and its slope, where their terms cancel, within 1e-7
-of the larger term), also for denormal numbers, infinities and NaN. Arguments and results are
+Each is within 3 units in the last place (gelu and its derivative, where their terms cancel, within
+1e-7 of the larger term), also for denormal numbers, infinities and NaN. Arguments and results are
 float32: a Python number has to be converted, `exp(np.float32(2))`.
 
     exp(x) = 2**n (1 + r + r² P(r)),  x = n log 2 + r, |r| <= log(2) / 2;  P a Chebyshev interpolant

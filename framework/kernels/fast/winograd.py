@@ -109,7 +109,7 @@ def gather_outputs(
 
     Args:
         y: flat, of images of `height` × `width`.
-        chosen: with `pairs`, y receives the maxima of 2 × 2 outputs and `chosen` the numbers of
+        chosen: with `pairs`, y receives the maxima of 2 × 2 outputs and `chosen` the indices of
             their pixels, as in `pool.max_pool_pairs`; `strip_y` is scratch for one strip.
         part: scratch for the outputs of one patch, which may extend beyond the image.
         bias, relu: a bias to add, or empty; whether to apply ReLU.
@@ -179,7 +179,7 @@ def conv(x, w, padding, places, m, *, bias=NO_BIAS, relu=False, pairs=False, out
     Args:
         padding: (above, left).
         bias, relu: a bias to add; whether to apply ReLU.
-        pairs: whether to apply 2 × 2 max pooling; `chosen` holds the numbers of the maxima's
+        pairs: whether to apply 2 × 2 max pooling; `chosen` holds the indices of the maxima's
             pixels then, else it is None.
         out: an array for y.
     """

@@ -241,7 +241,7 @@ def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False, out
         x: the images, or their shape if the cotangent of the weights is not needed.
         w: the weights, or None if the cotangent of x is not needed.
         places: the spatial size of y.
-        chosen: the numbers of the maxima's pixels if y is max-pooled, else None.
+        chosen: the indices of the maxima's pixels if y is max-pooled, else None.
         sums: whether the cotangent of a bias is needed.
         out: an array for the cotangent of x.
     """
