@@ -23,8 +23,8 @@ _SHARED = 1 << 18  # minimum bytes of an array for which several threads sum its
 # maximum bytes per array for which a single node joins a region; above, NumPy is as fast
 _JOINS = 1 << 17
 _OF_PRODUCT = 8e-12  # estimated seconds per multiplication of a matrix product
-# A task of more estimated seconds is heavy. After a heavy task, only nodes that read its result
-# join the region.
+# A task of more than _HEAVY estimated seconds is heavy. After a heavy task, only nodes that read
+# its result join the region.
 _HEAVY = 1e-4
 
 

@@ -385,7 +385,7 @@ class NumpyCodegen:
                 return None
             variable = self._variable(found[0])
             name = self._unique(f"{variable}_own")
-            # a separate line, for the reason in `own`
+            # a line of its own, because `own` counts references
             self._body.append(f"{name} = own({variable})")
             return name
         if value.dtype.kind not in "fiub" or not value.nbytes:

@@ -183,7 +183,7 @@ class _RegionCall:
     def _put(self, places, array):
         """Write the address of an array into the task arguments; this runs for each new batch."""
         if array.flags.writeable and array.size:
-            # a quarter of the time of `array.ctypes.data`
+            # takes a quarter of the time of `array.ctypes.data`
             address = ctypes.addressof(ctypes.c_char.from_buffer(array))
         else:
             address = array.ctypes.data

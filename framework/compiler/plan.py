@@ -81,8 +81,9 @@ class Plan:
 
     def _offer(self, run, form):
         """Let calls use this compiled function."""
-        # (list, function, whether NumPy can warn, form). A call pops an entry of the list: the plan
-        # lock's list, or without a lock a list of idle functions, each with its own arena.
+        # `_now` is (list, function, whether NumPy can warn, form). A call pops an entry of the
+        # list: the plan lock's list, or without a lock a list of idle functions, each with its own
+        # arena.
         if self._lock is not None:
             self._now = self._lock.free, run, form[0].calls_numpy, form
         else:

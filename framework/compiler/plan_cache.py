@@ -443,6 +443,6 @@ def compiles():
         not here["stack"]
         and here["symbolic"] is None
         and here["numerics"] is None
-        # a set `tier._tier` saves the call
+        # once `tier._tier` is set, reading it saves a call
         and (tier._tier or tier.tier()) != "off"
     )

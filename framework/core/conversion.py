@@ -140,7 +140,7 @@ def array_of(value, dtype=None, casts=False):
         return _in_dtype(np.asarray(value), wanted)
     if isinstance(value, KerasTensor):
         value._refuse()
-    # tensors and variables
+    # a tensor or a variable, not another operand
     if isinstance(value, Operators) and not isinstance(value, Operand):
         if wanted is not None and not casts and value.dtype != wanted:
             raise _of_another(value.dtype, wanted)

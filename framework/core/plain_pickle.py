@@ -143,7 +143,7 @@ class _Reader:
         at = 0
         while True:
             code = data[at]
-            # most of a large pickle is small numbers: 12 million in IMDB's
+            # Fast path: a large pickle consists mostly of small ints (12 million in IMDB's).
             if code == 0x4B:  # BININT1
                 append(data[at + 1])
                 at += 2

@@ -23,7 +23,7 @@ def checked(forward, check):
         check(*inputs)
         return forward(*inputs, **attributes)
 
-    # derivative rules need the parameters' names of `forward`
+    # derivative rules look up the names of the parameters of `forward`
     functools.update_wrapper(begun, forward)
     begun.ufunc = getattr(forward, "ufunc", forward)
     return begun

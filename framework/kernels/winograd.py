@@ -32,7 +32,7 @@ class _Transforms:
         self.m, self.places = m, (m + 2) ** 2
         b, g, a = (getattr(toom_cook, f"{letter}{m}") for letter in "BGA")
         self.patches, self.windows, self.outputs = map(_twice, (b, g, a))
-        # a further column adds the bias
+        # the output transform with a further column, which adds the bias
         self.with_bias = np.c_[self.outputs, np.ones(m * m, np.float32)]
 
     def transformed(self, w):

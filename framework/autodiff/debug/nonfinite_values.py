@@ -66,7 +66,7 @@ class Checker(Recorder):
         names: {serial: name} of the inputs.
     """
 
-    # so that backward passes and updates of variables run as ops, which this recorder checks
+    # True, so that backward passes and updates of variables run as ops, which this recorder checks
     replays = True
 
     def __init__(self, immediate=False, rows=None, names=None):

@@ -39,7 +39,7 @@ from framework.kernels.products import DEEPEST
 # AVX-512 and caches of 48 KiB and 1 MiB, and on one with AVX2 and caches of 32 KiB and 512 KiB.
 HEIGHT = 32 * ROWS  # rows of a block of A
 DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH  # rows and columns of a block of B
-# stride between A's columns, in elements, from which A is packed
+# minimum stride between A's columns, in elements, for which A is packed
 FAR = 1024 if LANES == 16 else 256
 BROAD = EVERYTHING if LANES == 16 else 256  # minimum columns of B for which A is packed
 LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # rows and columns of a block of B if A is packed
