@@ -240,7 +240,7 @@ def _rows_agree(group, node):
 
 
 _SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_back", "gelu_slope"))
-_LARGE = 1 << 20  # minimum number of elements for which memory bandwidth alone limits a loop
+_LARGE = 1 << 20  # minimum elements for which a loop is limited by memory bandwidth alone
 
 
 def gains_as_loop(node):

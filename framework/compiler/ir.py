@@ -26,9 +26,9 @@ class Value:
         self.shape, self.dtype = array.shape, array.dtype
         # Whether the traced array was in C order, on which the rounding of sums depends.
         self.in_order = array.in_order if type(array) is Value else array.flags.c_contiguous
-        self.argument = argument  # the index of the graph's argument that this value is, or None
+        self.argument = argument  # index of this value among the graph's arguments, or None
         self.constant = constant  # the array if the value is a constant, else None
-        self.variable = variable  # the variable whose array before the call this value is, or None
+        self.variable = variable  # the variable that held this value before the call, or None
         self.fixed = constant is not None  # whether it is computed from constants only
         self.node = None
         self.name = None

@@ -21,7 +21,7 @@ _new = object.__new__
 _PATHS = 8  # maximum number of plans for a signature, one per path through Python conditions
 SIGNATURES = 32  # maximum number of signatures that get plans
 _PLANNED = object()  # result of `_twin` if a plan with an equal graph exists
-_ATTEMPTS = 3  # a signature is refused after so many calls that create variables
+_ATTEMPTS = 3  # number of calls that create variables, after which a signature is refused
 
 
 class NoPlanError(Exception):

@@ -173,7 +173,7 @@ def suggest(name, known):
     known = [str(k) for k in known]
     by_spelling = {k.lower(): k for k in reversed(known)}
     typed = str(name).lower()
-    import difflib  # late: the import takes 1 ms, and only errors need it
+    import difflib  # imported late: the import takes 1 ms, and only errors need it
 
     near = difflib.get_close_matches(typed, by_spelling, n=1, cutoff=0.7)
     if not near and len(typed) > 2:

@@ -112,7 +112,7 @@ def _ask(name, when_done):
 
 
 def _started():
-    import subprocess  # late: the import takes some ms
+    import subprocess  # imported late: the import takes some ms
 
     path = filter(None, [str(Path(__file__).parents[2]), *sys.path])
     # -I: with -m or -c alone, the worker would also import modules from the working directory.

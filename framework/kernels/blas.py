@@ -31,7 +31,7 @@ def _function(name, result):
 @functools.cache
 def _libraries():
     """Return the libraries to search: NumPy's extension module, and bundled OpenBLAS files."""
-    from pathlib import Path  # late: the import takes 4 ms
+    from pathlib import Path  # imported late: the import takes 4 ms
 
     package = Path(np.__file__).parent
     linked = getattr(np._core, "_multiarray_umath", np)

@@ -79,7 +79,7 @@ def _of_environment(name):
 def _quota(root="/sys/fs/cgroup"):
     """Return how many CPUs the control groups (version 2 or 1) of this process allow."""
     least = _NO_LIMIT
-    from pathlib import Path  # late: the import takes 4 ms
+    from pathlib import Path  # imported late: the import takes 4 ms
 
     for file in _group_files(Path(root)):
         with contextlib.suppress(OSError, ValueError):

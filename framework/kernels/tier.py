@@ -113,7 +113,7 @@ def _installed():
 
 def libraries():
     """Return the names of all modules that `library` accepts."""
-    from pathlib import Path  # late, as logging below: the imports take some ms
+    from pathlib import Path  # imported late, as logging below: both take some ms
 
     folder = Path(__file__).parent / "fast"
     return sorted(file.stem for file in folder.glob("*.py") if file.stem != "__init__")

@@ -10,7 +10,7 @@ from framework.kernels.products import suits, swaps
 
 # minimum multiplications per chunk (4 µs), since starting a chunk takes 1 µs
 _LEAST_OF_PART = 500_000
-_LARGE = 40_000_000  # number of multiplications from which each thread gets two chunks
+_LARGE = 40_000_000  # minimum multiplications for which each thread gets two chunks
 _MOST_KNOWN = 1000
 
 
