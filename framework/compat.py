@@ -1,4 +1,4 @@
-"""Names of TensorFlow's early versions that tutorials still use, in one place."""
+"""Names of TensorFlow's early versions that tutorials still use."""
 
 from framework.core.lazy import attach_stub
 

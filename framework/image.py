@@ -1,4 +1,4 @@
-"""tf.image: images resized, cropped, recoloured, compared, augmented, read from files."""
+"""tf.image: functions that resize, crop, recolor, compare, augment, read and write images."""
 
 from framework.core.lazy import attach_stub
 

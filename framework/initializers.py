@@ -1,6 +1,6 @@
 """Initializers: functions of a shape and a dtype that return the values of a new weight.
 
-The values of a random initializer are a function of its seed. Without a seed it takes one from the
+The values of a random initializer are a function of its seed. Without a seed it draws one from the
 global generator when it is created, so a program that calls `set_seed` first repeats its weights.
 """
 

@@ -30,8 +30,8 @@ def audio_dataset_from_directory(
             (batch, 1)), or None for sounds alone.
         class_names: the subfolders to use, in the order of their labels; by default, all, sorted.
         batch_size: the number of sounds in a batch; None for single sounds.
-        sampling_rate: the samples a second to convert all sounds to; needs SciPy. By default, each
-            sound keeps its own.
+        sampling_rate: the rate in Hz to which all sounds are converted; needs SciPy. By default,
+            each sound keeps its own.
         output_sequence_length: how many samples of each sound to keep; shorter ones end in zeros.
             By default, as many as the longest sound of a batch has.
         ragged: False.
@@ -107,7 +107,7 @@ def read_wav(path):
         path: a file of integers of 8, 16, 24 or 32 bits, or floats of 32 or 64 bits.
 
     Returns:
-        float32 of shape (samples, channels), integers from -1 to 1; and the samples a second.
+        float32 of shape (samples, channels), integers from -1 to 1; and the sampling rate in Hz.
 
     Raises:
         DamagedFileError: it is no such file, or is truncated before its samples.
@@ -143,7 +143,7 @@ def _form(body, path):
     if bits not in known.get(kind, ()) or not channels or not rate:
         raise DamagedFileError(
             f"{path}: expected a WAV file of integers of 8 to 32 bits or floats, got format {kind} "
-            f"of {bits} bits, {channels} channels, {rate} samples a second."
+            f"of {bits} bits, {channels} channels, {rate} Hz."
         )
     return kind, channels, rate, bits // 8
 

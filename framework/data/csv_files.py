@@ -346,7 +346,7 @@ def make_csv_dataset(
         column_defaults: a dtype or a default value for each column that is read; inferred if None:
             the first of int32, int64, float32, float64 and string that all fields fit.
         label_name: a column; elements are then pairs ({other column: tensor}, tensor).
-        select_columns: the names or numbers of the columns to read.
+        select_columns: the names or indices of the columns to read.
         field_delim, use_quote_delim, na_value, compression_type: those of `CsvDataset`.
         header: True if the first line of each file has the names.
         num_epochs: how often to repeat the rows; without end if None, and then all batches are
@@ -428,7 +428,7 @@ def _selected(name, names, columns):
         number = names.index(column) if column in names else column
         if not isinstance(number, int) or not 0 <= number < len(names):
             raise InvalidArgumentError(
-                f"{name}: select_columns: expected names or numbers of {names}, got {column!r}."
+                f"{name}: select_columns: expected names or indices of {names}, got {column!r}."
             )
         numbers.append(number)
     return sorted(numbers)

@@ -273,7 +273,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
             )
         length = stage.length()
         if not -length <= number < length:
-            raise OutOfRangeError(f"Dataset[i]: expected i below {length}, got {number}.")
+            raise OutOfRangeError(f"Dataset[i]: expected an index below {length}, got {number}.")
         return next(stage.after(number % length))
 
     def __iter__(self):

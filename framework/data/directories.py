@@ -225,7 +225,7 @@ def _datasets(
     if subset is not None:
         if not 0 < validation_split < 1:
             raise InvalidArgumentError(
-                f"{name}: validation_split: expected 0 to 1, without both, got {validation_split}."
+                f"{name}: validation_split: expected a number in (0, 1), got {validation_split}."
             )
         if shuffle and seed is None:
             raise InvalidArgumentError(

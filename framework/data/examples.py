@@ -39,7 +39,9 @@ def _read_varint(data, at):
     value = shift = 0
     while True:
         if at >= len(data) or shift > 63:
-            raise DamagedFileError("The message is truncated or no protocol buffer: a bad number.")
+            raise DamagedFileError(
+                "The message is truncated or not a protocol buffer: a number is damaged."
+            )
         byte = data[at]
         at += 1
         value |= (byte & 127) << shift
@@ -62,9 +64,9 @@ def fields(data):
                 size, at = _read_varint(data, at)
             value, at = data[at : at + size], at + size
             if at > len(data):
-                raise DamagedFileError("The message is truncated: a field ends after it.")
+                raise DamagedFileError("The message is truncated: a field ends behind its end.")
         else:
-            raise DamagedFileError(f"The message is no protocol buffer: wire type {kind}.")
+            raise DamagedFileError(f"The message is not a protocol buffer: wire type {kind}.")
         yield number, kind, value
 
 

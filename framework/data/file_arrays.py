@@ -222,5 +222,5 @@ def _npy(path, file, start):
     except (ValueError, KeyError) as error:
         raise LoadError(f"{path}: cannot be read as a .npy file: {error}") from None
     if in_columns and len(shape) > 1:
-        raise LoadError(f"{path}: expected rows one after the other (C order), got columns.")
+        raise LoadError(f"{path}: expected an array in C order, got Fortran order.")
     return RawArray(path, file.tell(), shape, dtype)

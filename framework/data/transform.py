@@ -105,14 +105,14 @@ def _as_tuple(value):
 
 def _symbol(spec, _):
     if type(spec) is not TensorSpec or spec.shape is None:
-        raise InvalidArgumentError("element_spec: a dataset or sparse tensor has no symbol.")
+        raise InvalidArgumentError("element_spec: a dataset or sparse tensor has no symbolic form.")
     return KerasTensor(tuple(spec.shape), spec.dtype)
 
 
 def _spec_of_symbol(value, _):
     # `==` compares KerasTensors by identity, so a result that is not symbolic may be wrong
     if not isinstance(value, KerasTensor):
-        raise InvalidArgumentError("element_spec: a result has a value.")
+        raise InvalidArgumentError("element_spec: a result is not symbolic.")
     return TensorSpec(value.shape, value.dtype)
 
 

@@ -37,7 +37,7 @@ def read(file, labels):
         LoadError: the file is missing, or holds something else. Nothing in it is unpickled.
     """
     if not file.is_file():
-        raise LoadError(f"{file}: there is no such file of pictures.")
+        raise LoadError(f"{file}: there is no such file of images.")
     found = loads(file.read_bytes(), ARRAYS, encoding="bytes", what=str(file))
     known = {_text(name): value for name, value in found.items()} if type(found) is dict else {}
     data, numbers = known.get("data"), known.get(labels)

@@ -92,7 +92,7 @@ class TensorArray:
     # ---- one element ----
 
     def write(self, index: Any, value: TensorLike, name: str | None = None):
-        """Write `value` at `index`; OutOfRangeError beyond the end, unless `dynamic_size`."""
+        """Write `value` at `index`; an index beyond the end raises unless `dynamic_size` is set."""
         index = int(index)
         value = self._fitting(value)
         if not 0 <= index < len(self._elements):
@@ -154,7 +154,7 @@ class TensorArray:
         return value
 
     def _tensor(self, value):
-        """Convert Python values and arrays to the elements' dtype if NumPy's same_kind allows."""
+        """Convert Python values and arrays to the elements' dtype, by NumPy's "same_kind" rule."""
         if isinstance(value, (np.ndarray, np.generic)):
             fits = np.can_cast(value.dtype, self._dtype.np, "same_kind")
             return tensor(value, self._dtype if fits else None)

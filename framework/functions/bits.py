@@ -59,21 +59,21 @@ def invert(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _within(y: Any):
-    """Return places that exist in the dtype: as in TensorFlow, the last one for later ones."""
+    """Return shift counts clipped to the dtype's largest, as in TensorFlow."""
     last = np.asarray(8 * y.dtype.size - 1, y.dtype.np)
     return elementwise.clip(y, np.zeros((), y.dtype.np), last)
 
 
 @operation
 def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """Return the bits of `x` moved up by `y` places, from 0 to one less than the dtype has."""
+    """Return `x` with its bits shifted left by `y`, which is from 0 to the number of bits - 1."""
     x, y = _integers(x, y, "left_shift")
     return numerics.left_shift(x, _within(y))
 
 
 @operation
 def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """Return the bits of `x` moved down by `y` places; negative numbers stay negative."""
+    """Return `x` with its bits shifted right by `y`; negative numbers stay negative."""
     x, y = _integers(x, y, "right_shift")
     return numerics.right_shift(x, _within(y))
 

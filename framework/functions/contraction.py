@@ -68,7 +68,7 @@ def matmul(
 
 
 def _in_int32(a, b, output_type):
-    """Return operands of 8 bits, signed or not, as int32."""
+    """Return 8-bit integer operands, signed or unsigned, as int32."""
     a, b, wanted = tensor(a), tensor(b), dtypes.as_dtype(output_type)
     eight = (dtypes.int8, dtypes.uint8)
     if wanted != dtypes.int32 or a.dtype not in eight or b.dtype not in eight:
@@ -297,7 +297,7 @@ def clip_by_norm(
 
 
 def _on_slices(clip, slices, *args):
-    """Clip IndexedSlices; slices with the same index are added up first."""
+    """Clip IndexedSlices; slices with the same index are summed first."""
     slices = coalesced(slices)
     return sliced(clip(slices.values, *args), slices.indices, slices.dense_shape)
 

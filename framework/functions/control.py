@@ -1,4 +1,4 @@
-"""TensorFlow's control flow functions, run by Python's control flow; gradients go through them."""
+"""TensorFlow's control flow functions, run by Python's control flow and differentiable."""
 
 import math
 from typing import Any
@@ -208,7 +208,7 @@ def _tensor_or_array(value):
 
 
 def _rows(elems, what):
-    """Return the rows of `elems`, each in its structure, and the leaves of `elems`."""
+    """Return the rows of `elems`, each a nest like `elems`, and the leaves of `elems`."""
     leaves = [tensor(e) for e in nest.flatten(elems)]
     if not leaves or any(not x.ndim for x in leaves):
         raise InvalidArgumentError(
@@ -282,7 +282,7 @@ def _checked(result, wanted, dtypes):
 
 
 def _of_no_rows(fn, elems, leaves, wanted, dtypes):
-    """Return the result for `elems` without rows; calling `fn` on zeros shows a row's shape."""
+    """Return the result for `elems` without rows; `fn` of zeros determines the shape of a row."""
     zeros = [Tensor(np.zeros(x.shape[1:], x.dtype.np)) for x in leaves]
     with pause_all():
         row = _checked(fn(nest.pack_sequence_as(elems, zeros)), wanted, dtypes)

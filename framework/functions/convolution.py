@@ -217,7 +217,7 @@ def conv1d_transpose(
     input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: Any,
     padding: Any = "SAME", data_format: Any = "NWC", dilations: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Apply the transpose of `conv1d`, its gradient by the input; see `conv2d_transpose`."""
+    """Apply the transpose of `conv1d`, its gradient for the input; see `conv2d_transpose`."""
     what = "conv1d_transpose"
     return _transposed(
         1, input, filters, output_shape, strides, padding, data_format, dilations, what
@@ -258,7 +258,7 @@ def conv3d_transpose(
     padding: Any = "SAME", data_format: Any = "NDHWC", dilations: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Apply the transpose of `conv3d`, its gradient by the input; see `conv2d_transpose`."""
+    """Apply the transpose of `conv3d`, its gradient for the input; see `conv2d_transpose`."""
     what = "conv3d_transpose"
     return _transposed(
         3, input, filters, output_shape, strides, padding, data_format, dilations, what

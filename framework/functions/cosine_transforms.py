@@ -69,7 +69,7 @@ def idct(
     input: TensorLike, type: Any = 2, n: Any = None, axis: Axis = -1,
     norm: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the inverse of `dct`; without `norm`, times twice the length (type 1: length - 1)."""
+    """Return the inverse of `dct`; without `norm`, times 2 * length (type 1: 2 * (length - 1))."""
     x = _checked(input, type, n, axis, norm, "idct")
     x = x if n is None else fitted(x, int(n), x.ndim - 1)
     return _cosines(x, {1: 1, 2: 3, 3: 2, 4: 4}[type], norm)
@@ -110,7 +110,7 @@ def linear_to_mel_weight_matrix(
     Args:
         num_mel_bins: the number of bands, triangles that overlap by half.
         num_spectrogram_bins: the number of frequencies, from 0 to the half of `sample_rate`.
-        sample_rate: samples a second.
+        sample_rate: samples per second.
         lower_edge_hertz, upper_edge_hertz: the lowest and the highest frequency of the bands.
         dtype: a floating dtype.
 

@@ -232,7 +232,7 @@ def range(
 
 
 def _ranked(parts):
-    """Return the dtype of `range`: as in TensorFlow float32 with int32 is float32, not float64."""
+    """Return the dtype of `range`: as in TensorFlow, float32 and int32 make float32."""
     floats = [p for p in parts if p.dtype.kind == "f"]
     return floats or parts
 

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification and the distance of sequences, as in TensorFlow."""
+"""Connectionist temporal classification, and the edit distance of sequences, as in TensorFlow."""
 
 from typing import Any
 
@@ -98,7 +98,7 @@ def _steps(inputs, what):
 
 
 def _sparse(paths):
-    """Return a path for each row of `paths`, which -1 ends, as a SparseTensor."""
+    """Return the rows of `paths`, each up to its first -1, as a SparseTensor."""
     kept = np.asarray(paths) >= 0
     longest = int(kept.sum(1).max(initial=0))
     values = np.asarray(paths)[kept].astype(np.int64)

@@ -85,7 +85,7 @@ def diag(
 
 
 def _of(x, value):
-    """Return a filling number as it suits the dtype of `x`: 0 is False among booleans."""
+    """Return the fill value in the dtype of `x`: for booleans 0 becomes False."""
     return bool(value) if x.dtype.is_bool and type(value) is int else value
 
 
@@ -154,7 +154,7 @@ def set_diag(
 
 
 def _band(k, what):
-    """Return `k`, an int or a pair, as the numbers (lowest, highest) of diagonals."""
+    """Return `k`, an int or a pair, as the offsets (lowest, highest) of diagonals."""
     found = sizes(k, what) if hasattr(k, "__len__") or hasattr(k, "shape") else (int(k),)
     low, high = (found[0], found[-1]) if len(found) in (1, 2) else (1, 0)
     if low > high:

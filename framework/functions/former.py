@@ -1,4 +1,4 @@
-"""Names of TensorFlow's early versions that tutorials still use, in one place."""
+"""Names of TensorFlow's early versions that tutorials still use."""
 
 from types import SimpleNamespace
 from typing import Any

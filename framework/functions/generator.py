@@ -62,7 +62,7 @@ class Generator:
 
     @property
     def algorithm(self):
-        """1: TensorFlow's number for Philox."""
+        """1: TensorFlow's code for Philox."""
         return _PHILOX
 
     @property

@@ -52,11 +52,11 @@ class KeyValueTensorInitializer:
         return self._values.dtype
 
     def initialize(self, table: Any) -> None:
-        """Do nothing: a table reads its initializer when it is made."""
+        """Do nothing: a table reads its initializer when it is created."""
 
 
 class TextFileIndex:
-    """Places in a line of `TextFileInitializer` besides the numbers of columns."""
+    """Special values for a column index of `TextFileInitializer`."""
 
     WHOLE_LINE = -2
     LINE_NUMBER = -1
@@ -117,9 +117,9 @@ def _columns(lines, index, delimiter, dtype, offset, filename):
 
 
 class _Found:
-    """A table op: the value of each key, that of a function for others.
+    """A table op: the value of each key; other keys get the value of a function.
 
-    `default` is the value of all others, if they have one value.
+    `default` is the value of all other keys, if it is the same.
     """
 
     def __init__(self, values, missing, dtype, default=None):
@@ -143,7 +143,7 @@ class _Found:
 
 
 def _pairs(initializer):
-    """Return {key: value}; a key may come twice with one value only."""
+    """Return {key: value}; a repeated key must have the same value."""
     keys, values = (np.asarray(x).tolist() for x in (initializer._keys, initializer._values))
     found = {}
     for key, value in zip(keys, values):

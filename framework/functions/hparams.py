@@ -123,7 +123,7 @@ class KerasCallback(Callback):
 
 
 def _end(callback, status):
-    """Write how a run ended, unless that is done."""
+    """Write the end status of a run, unless it is already written."""
     record = callback._framework
     writer, record.writer = record.writer, None
     if writer is None:
@@ -135,7 +135,7 @@ def _end(callback, status):
 
 
 def _session_end_pb(status):
-    """Return the `Summary` message of the end of a run, now."""
+    """Return the `Summary` message of a run that ends now."""
     data = messages("plugins.hparams.plugin_data_pb2")
     metadata = messages("plugins.hparams.metadata")
     code = messages("plugins.hparams.api_pb2").Status.Value(status)

@@ -1,4 +1,4 @@
-"""tf.image: random changes of images. A stateless one follows from its seed, two integers.
+"""tf.image: random changes of images. Those that are stateless have a seed of two integers.
 
 >>> import framework as tf
 >>> x = tf.reshape(tf.range(6.0), [1, 2, 3, 1])

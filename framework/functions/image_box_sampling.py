@@ -42,7 +42,7 @@ def _sample(size, boxes, draws, *, covered, proportions, areas):
 
 
 def _part(height, width, attempt, proportions, areas):
-    """Return (top, left, rows, columns), or None if no part of the image has these proportions."""
+    """Return (top, left, rows, columns), or None if no part of the image has this aspect ratio."""
     ratio = proportions[0] + attempt[0] * (proportions[1] - proportions[0])
     least, most = (area * height * width for area in areas)
     rows, largest = (round((area / ratio) ** 0.5) for area in (least, most))
@@ -63,7 +63,7 @@ def _part(height, width, attempt, proportions, areas):
 
 
 def _covers(part, boxes, share):
-    """Return whether a part contains this share of one of the boxes, in pixels."""
+    """Return whether a part contains at least this fraction of the area of one of the boxes."""
     top, left, rows, columns = part
     low = np.maximum(boxes[:, :2], [top, left])
     high = np.minimum(boxes[:, 2:], [top + rows, left + columns])

@@ -1,4 +1,4 @@
-"""tf.image: boxes in images, chosen by their scores, and drawn.
+"""tf.image: select boxes in images by their scores, and draw them.
 
 A box is a row (y1, x1, y2, x2) of two opposite corners. These functions have no derivatives.
 """
@@ -26,7 +26,7 @@ _COLORS = np.float32([
 
 
 def _op(name, forward, outputs, shapes, **options):
-    """Return an op of boxes and scores; `shapes` gives those of its results."""
+    """Return an op of boxes and scores; `shapes` returns the shapes of its results."""
 
     def infer(boxes, scores, **attrs):
         found = [(shape, np.dtype(dtype)) for shape, dtype in shapes(boxes, scores, **attrs)]
@@ -78,7 +78,7 @@ _suppressed_by_class = _op(
 
 
 def _fit(shape, expected):
-    """Return whether a shape is the expected one; None is any size."""
+    """Return whether a shape fits the expected one, in which None is any size."""
     pairs = list(zip(shape, expected))
     return len(shape) == len(expected) and all(m == n or None in (m, n) for m, n in pairs)
 
@@ -153,7 +153,7 @@ def non_max_suppression_overlaps(
     overlaps: TensorLike, scores: TensorLike, max_output_size: Any,
     overlap_threshold: float = 0.5, score_threshold: float = _LOWEST, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """As `non_max_suppression`, for a matrix (boxes, boxes) of overlaps of any kind."""
+    """As `non_max_suppression`, for a matrix (boxes, boxes) of any measure of overlap."""
     what = "non_max_suppression_overlaps"
     overlaps, scores = (cast(tensor(x), dtype=float32.np) for x in (overlaps, scores))
     if overlaps.ndim != 2 or not _fit(overlaps.shape, (*scores.shape, *scores.shape)):

@@ -1,4 +1,4 @@
-"""tf.image: images from and to the bytes of files, by Pillow (the extra `image`).
+"""tf.image: decode and encode image files with Pillow (the extra `image`).
 
 >>> import framework as tf
 >>> x = tf.constant([[[1], [2]], [[3], [4]]], tf.uint8)

@@ -1,4 +1,4 @@
-"""tf.image: flips, turns, crops, margins, patches. All move pixels and compute nothing.
+"""tf.image: flips, rotations, crops, padding, patches. All of them only move pixels.
 
 >>> import framework as tf
 >>> tf.image.flip_left_right([[[1], [2]]]).numpy().ravel()

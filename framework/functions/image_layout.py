@@ -1,4 +1,4 @@
-"""What functions of tf.image share: images of rank 3 or 4, and conversion between dtypes."""
+"""Common code of tf.image: images of rank 3 or 4, and conversion between dtypes."""
 
 from framework.core import dtypes
 from framework.core.cast import cast
@@ -37,7 +37,7 @@ def positive(value, what, name):
 
 
 def converted(x, dtype, saturate=False):
-    """Return a tensor in another DType: floats from 0 to 1, integers from 0 to their largest."""
+    """Return a tensor in another DType: floats from 0 to 1, integers from 0 to their maximum."""
     to = saturate_cast if saturate else _cast
     if x.dtype == dtype:
         return x
@@ -58,6 +58,6 @@ def _cast(x, dtype):
 
 
 def in_floats(x, change, saturate=True):
-    """Return `change(x)` in the dtype of `x`; integers and float64 are changed as float32."""
+    """Return `change(x)` in the dtype of `x`, computed in float32 for integers and float64."""
     floats = x if x.dtype in ("float16", "float32") else converted(x, dtypes.float32)
     return converted(change(floats), x.dtype, saturate)

@@ -1,4 +1,4 @@
-"""tf.image: slopes of images, and how similar two images are."""
+"""tf.image: gradients of images, and measures of the similarity of two images."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""tf.image: images in another size, and parts of them.
+"""tf.image: resize images, and crop parts of them.
 
 >>> import framework as tf
 >>> tf.image.resize([[[1.0], [3.0]]], [1, 4]).numpy().ravel()
@@ -169,7 +169,7 @@ def crop_and_resize(
 
 
 def _places(boxes, axis, n, size):
-    """Return the rows (or columns) that each part reads, (parts, size, 1) or (parts, 1, size)."""
+    """Return each part's row (or column) positions: (parts, size, 1) or (parts, 1, size)."""
     low, high = (getitem(boxes, index=(slice(None), axis + k)) for k in (0, 2))
     shape = (-1, 1, 1)
     low, high = reshape(low, shape=shape), reshape(high, shape=shape)

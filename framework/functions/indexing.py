@@ -1,4 +1,4 @@
-"""Functions that choose elements: by position, by condition, by order."""
+"""Functions that select elements by position, by condition or by order."""
 
 from typing import Any
 

@@ -390,7 +390,7 @@ class Lu(NamedTuple):
 
 
 def exchanged_factors(x, what):
-    """Return the packed triangular factors, the order of the rows, and the pivots."""
+    """Return the packed triangular factors, the row permutation, and the pivots."""
     return triangular_factors.lu(_matrix(x, what))
 
 

@@ -1,4 +1,4 @@
-"""What depends on the neighbourhood of each pixel: dilation, erosion, response normalization."""
+"""Functions of the neighborhood of each pixel: dilation, erosion, response normalization."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def _window(w, strides, padding, dilations, what):
 
 
 def _dilated(x, w, strides, padding, data_format, dilations, what):
-    """Return the maximum of pixel + filter over each window; the first maximum has the gradient."""
+    """Return the maximum of pixel + filter per window; the first maximum gets the gradient."""
     if data_format != "NHWC":
         raise InvalidArgumentError(f"{what}: `data_format` must be 'NHWC', got {data_format!r}.")
     if x.ndim != 4 or w.ndim != 3 or x.shape[-1] != w.shape[-1]:

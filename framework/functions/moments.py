@@ -1,4 +1,4 @@
-"""Means and variances: plain, weighted, or from sums that add up over batches."""
+"""Means and variances: plain, weighted, or from sums accumulated over batches."""
 
 import math
 from typing import Any

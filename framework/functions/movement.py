@@ -44,7 +44,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
 
 
 def _no_reshape(shape, wanted):
-    """Return the error of a reshape, with TensorFlow's words for its cause."""
+    """Return the error of an impossible reshape, in TensorFlow's wording."""
     count, known = math.prod(shape), math.prod(n for n in wanted if n != -1)
     given = f"Input to reshape is a tensor with {count} values, but the requested shape"
     if wanted.count(-1) > 1:
@@ -207,7 +207,7 @@ def concat(values: TensorLike, axis: Axis, name: str | None = "concat") -> Tenso
 
 
 def _no_concat(xs, axis):
-    """Return the error of tensors that do not join, with TensorFlow's words for its cause."""
+    """Return the error of tensors that cannot be concatenated, in TensorFlow's wording."""
     beside = [[n for i, n in enumerate(x.shape) if i != axis] for x in xs]
     number = next(i for i, sizes in enumerate(beside) if sizes != beside[0])
     pair = f"shape[0] = {list(xs[0].shape)} vs. shape[{number}] = {list(xs[number].shape)}"

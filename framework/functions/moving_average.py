@@ -36,7 +36,7 @@ class ExponentialMovingAverage:
 
     @property
     def name(self):
-        """The end of the averages' names."""
+        """The suffix of the averages' names."""
         return self._name
 
     def apply(self, var_list: Any = None) -> None:

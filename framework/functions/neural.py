@@ -35,7 +35,7 @@ def relu(features: TensorLike, name: str | None = None) -> Tensor:
 
 
 def relu6(features: TensorLike, name: str | None = None) -> Tensor:
-    """Return min(max(x, 0), 6); the slope at 0 and at 6 is 0."""
+    """Return min(max(x, 0), 6); the derivative at 0 and at 6 is 0."""
     return elementwise.relu6(tensor(features))
 
 

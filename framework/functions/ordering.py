@@ -1,4 +1,4 @@
-"""What orders operations in TensorFlow's graphs. Here statements run in their order.
+"""Functions that order operations in TensorFlow's graphs. Here statements run in program order.
 
 >>> import framework as tf
 >>> with tf.control_dependencies([tf.no_op()]):
@@ -32,7 +32,7 @@ class control_dependencies:
 
 
 def group(*inputs: Any, name: str | None = None) -> None:
-    """Return None: the inputs have run."""
+    """Return None: the inputs have already been computed."""
 
 
 def no_op(name: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Pooling over one to three spatial axes; moving blocks of elements into channels or the batch."""
+"""Pooling over one to three spatial axes; moving blocks of pixels into channels or the batch."""
 
 import math
 from typing import Any

@@ -73,7 +73,7 @@ def constant(
 
 
 def _depth(value):
-    """Return how deep lists are nested; an empty list has depth 1."""
+    """Return the depth of nested lists; an empty list has depth 1."""
     if isinstance(value, np.ndarray):
         return value.ndim
     if not isinstance(value, (list, tuple)):
@@ -118,7 +118,7 @@ def stack(values: Any, axis: Axis = 0, name: str | None = None) -> Any:
 
 
 def joined(parts, axis):
-    """Return ragged tensors side by side: more rows, or longer ones."""
+    """Concatenate ragged tensors: more rows, or longer rows."""
     if not any(isinstance(p, RaggedTensor) for p in parts):
         return movement.concat(*parts, axis=axis)
     parts = [p if isinstance(p, RaggedTensor) else RaggedTensor.from_tensor(p) for p in parts]

@@ -1,4 +1,4 @@
-"""Reductions, arguments of extremes, and cumulative sums and products.
+"""Reductions, argmax and argmin, and cumulative sums and products.
 
 >>> import framework as tf
 >>> tf.reduce_sum([[1.0, 2.0], [3.0, 4.0]], axis=0).numpy()
@@ -82,7 +82,7 @@ def _variance(x, axis, keepdims, what):
 def reduce_std(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the standard deviation; where it is 0, its slope is 0 (TensorFlow's is NaN)."""
+    """Return the standard deviation; where it is 0, its gradient is 0 (TensorFlow's is NaN)."""
     x = floating(input_tensor, "reduce_std")
     deviation = elementwise.root(_variance(widened(x), axis, keepdims, "reduce_std"))
     return deviation if is_complex(x) else like(deviation, x)

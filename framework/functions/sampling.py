@@ -33,7 +33,7 @@ def set_seed(seed: Any) -> None:
 
 
 def source_of(seed):
-    """Return the generator for an op's `seed`, kept between calls; or for None the global one."""
+    """Return the generator for an op's `seed`, kept between calls; None: the global generator."""
     return random.global_generator() if seed is None else random.seeded(int(seed))
 
 
@@ -53,7 +53,7 @@ def float_dtype(dtype, what):
 
 
 def located(source, distribution, shape, dtype, mean, stddev, what):
-    """Draw scaled and shifted numbers, with a gradient for a mean or stddev that is a tensor."""
+    """Draw scaled and shifted numbers; tensors `mean` and `stddev` have gradients."""
     dtype, shape = float_dtype(dtype, what), sizes(shape, what)
     if isinstance(mean, (int, float)) and isinstance(stddev, (int, float)):
         return random.draw(source, distribution, shape, dtype, float(mean), float(stddev))

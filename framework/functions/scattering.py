@@ -180,7 +180,7 @@ def tensor_scatter_nd_min(
     tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = "",
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return `tensor` with its minimum with `updates` at the index tuples in `indices`."""
+    """Return `tensor` with min(element, update) at the index tuples in `indices`."""
     return _by_rows(
         scatter.row_min, tensor, indices, updates, bad_indices_policy, "tensor_scatter_nd_min"
     )

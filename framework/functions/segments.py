@@ -1,4 +1,4 @@
-"""Sums, means, products and extremes of the rows of each segment."""
+"""Sums, means, products, minima and maxima of the rows of each segment."""
 
 from typing import Any
 

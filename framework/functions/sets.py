@@ -72,7 +72,7 @@ def _combined(a, b, function, what):
 
 
 def _dense(x):
-    """Return sets as rows in which the last element repeats; an empty set needs a dense operand."""
+    """Return sets as rows padded with the last element; only a dense operand may be empty."""
     if not isinstance(x, SparseTensor):
         return x
     shape, places = x.shape, np.asarray(x.indices)
@@ -98,17 +98,17 @@ def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = Tr
 
 
 def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """Return the elements that are in both, row by row; arguments as of `difference`."""
+    """Return the elements that are in both sets, row by row; arguments as of `difference`."""
     return _combined(a, b, _intersection, "intersection")
 
 
 def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """Return the elements that are in one of both, row by row; arguments as of `difference`."""
+    """Return the elements that are in either set, row by row; arguments as of `difference`."""
     return _combined(a, b, _union, "union")
 
 
 class _Sizes(NamedTuple):
-    """A table op: the number of different elements of each row."""
+    """A table op: the number of distinct elements of each row."""
 
     dtype: Any = np.dtype(np.int32)
 
@@ -127,7 +127,7 @@ class _Sizes(NamedTuple):
 
 
 def size(a: SparseTensor, validate_indices: bool = True) -> TensorLike:
-    """Return the number of different elements of each row of a sparse tensor, int32."""
+    """Return the number of distinct elements of each row of a sparse tensor, int32."""
     if not isinstance(a, SparseTensor):
         raise InvalidArgumentError(f"tf.sets.size: expected a sparse tensor, got {a!r}.")
     return look_up_all(a.indices, a.values, a.dense_shape, table=_Sizes())

@@ -1,4 +1,4 @@
-"""Functions of tf.config, and TensorFlow's other places for them."""
+"""Functions of tf.config, also under TensorFlow's other names for them."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Functions of tf.signal that make windows: weights that fade a frame out at its ends.
+"""Functions of tf.signal that return windows: weights that fade a frame out at both ends.
 
 >>> import framework as tf
 >>> tf.signal.hann_window(4).numpy()

@@ -1,7 +1,7 @@
 """Functions of tf.strings on each string: parts, case, numbers, patterns, hashes.
 
-Strings are bytes; those with the unit "UTF8_CHAR" count characters. What joins strings is in
-`joining.py`, what splits them in `unicode.py`.
+Strings are bytes; functions with the unit "UTF8_CHAR" count characters. `joining.py` has the
+functions that join strings, `unicode.py` those that split them.
 
 >>> import framework as tf
 >>> tf.strings.upper(["a", "b1"]).numpy().tolist()
@@ -72,7 +72,7 @@ def each(x, function, *settings, what, dtype=OBJECT) -> Any:
 
 
 def decoded(text):
-    """Return bytes as text; wrong UTF-8 stays as it is."""
+    """Return bytes as str; bytes that are not UTF-8 are preserved."""
     return text.decode("utf-8", "surrogateescape")
 
 
@@ -142,7 +142,7 @@ def _strip(text):
 
 @operation
 def strip(input: TensorLike, name: str | None = None) -> Tensor:
-    """Return the strings without spaces, tabs and ends of lines at their ends."""
+    """Return the strings without whitespace at both ends."""
     return each(input, _strip, what="strip")
 
 
@@ -160,13 +160,13 @@ def _encoding(encoding, what):
 
 @operation
 def lower(input: TensorLike, encoding: Any = "", name: str | None = None) -> Tensor:
-    """Return the strings in lower case: letters of ASCII, or all with the encoding "utf-8"."""
+    """Return the strings in lower case: ASCII letters, or all letters with encoding="utf-8"."""
     return each(input, _case, _encoding(encoding, "lower"), "lower", what="lower")
 
 
 @operation
 def upper(input: TensorLike, encoding: Any = "", name: str | None = None) -> Tensor:
-    """Return the strings in upper case: letters of ASCII, or all with the encoding "utf-8"."""
+    """Return the strings in upper case: ASCII letters, or all letters with encoding="utf-8"."""
     return each(input, _case, _encoding(encoding, "upper"), "upper", what="upper")
 
 
@@ -294,7 +294,7 @@ def _replace(text, pattern, parts, everywhere):
 
 
 def _rewrite(rewrite, pattern):
-    """Return the parts of a replacement: texts, and numbers of groups."""
+    """Return the parts of a replacement: strings, and indices of groups."""
     rewrite = rewrite.decode() if isinstance(rewrite, bytes) else rewrite
     parts = re.split(r"\\([0-9\\])", rewrite)
     made = [p if i % 2 == 0 or p == "\\" else int(p) for i, p in enumerate(parts)]

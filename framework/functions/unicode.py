@@ -1,6 +1,6 @@
 """Functions of tf.strings that split strings into rows of different lengths, and their encodings.
 
-One string gives a tensor, several give a `RaggedTensor`.
+The result is a tensor for one string, a `RaggedTensor` for several.
 
 >>> import framework as tf
 >>> tf.strings.split("a b c").numpy().tolist()
@@ -28,7 +28,7 @@ _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
 class _Lists(NamedTuple):
-    """A table op: a function from each string to one list or several, and where rows begin.
+    """A table op: a function from each string to one or more lists, and the row splits.
 
     Args:
         function: called with a string and the settings, returns a tuple of lists.
@@ -55,7 +55,7 @@ class _Lists(NamedTuple):
 
 
 def _split_rows(x, function, settings, dtypes, what):
-    """Return the lists of each string, as a tensor or RaggedTensor each."""
+    """Return the lists of all strings as tensors or RaggedTensors."""
     x = texts(x, what)
     *values, row_splits = look_up_rows(x, table=_Lists(function, settings, dtypes))
     return [nested(v, row_splits, tuple(x.shape)) for v in values]
@@ -180,7 +180,7 @@ def ngrams(
 
 
 class _Flat(NamedTuple):
-    """A table op: all elements in one axis."""
+    """A table op: all elements along one axis."""
 
     dtype: Any = OBJECT
 
@@ -214,7 +214,7 @@ def _settings(encoding, errors, replacement_char, control, what):
 
 
 def _characters(text, encoding, errors, replacement, control=False):
-    """Return (characters, where each begins)."""
+    """Return (characters, byte offset of each)."""
     made, places, at = [], [], 0
     while at < len(text):
         try:
@@ -278,7 +278,7 @@ def unicode_decode_with_offsets(
     input: TensorLike, input_encoding: Any, errors: Any = "replace", replacement_char: Any = 65533,
     replace_control_characters: bool = False, name: str | None = None,
 ) -> tuple:  # fmt: skip
-    """Return the code points as `unicode_decode`, and at which byte each begins, int64."""
+    """Return the code points as `unicode_decode`, and the byte offset of each (int64)."""
     what = "unicode_decode"
     settings = _settings(input_encoding, errors, replacement_char, replace_control_characters, what)
     return tuple(_unicode(input, _decoded, _INT32, settings, what))
@@ -296,7 +296,7 @@ def unicode_split_with_offsets(
     input: TensorLike, input_encoding: Any, errors: Any = "replace", replacement_char: Any = 65533,
     name: str | None = None,
 ) -> tuple:  # fmt: skip
-    """Return the characters as `unicode_split`, and at which byte each begins, int64."""
+    """Return the characters as `unicode_split`, and the byte offset of each (int64)."""
     settings = _settings(input_encoding, errors, replacement_char, False, "unicode_split")
     return tuple(_unicode(input, _split_characters, OBJECT, settings, "unicode_split"))
 

@@ -110,5 +110,5 @@ def several_batch_axes(y, batch):
 
 
 def free(shape):
-    """Return the shape with -1 for an unknown size, as `reshape` takes it."""
+    """Return the shape with -1 for an unknown size, as `reshape` expects it."""
     return tuple(-1 if n is None else n for n in shape)

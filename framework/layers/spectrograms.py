@@ -151,7 +151,7 @@ class MelSpectrogram(Layer, builds_at_init=True, takes_lists=True):
         sequence_stride: how far apart frames begin.
         sequence_length: the length of a frame, at most `fft_length`, by default that.
         window: "hann", "hamming", a vector of `sequence_length`, or None.
-        sampling_rate: samples a second.
+        sampling_rate: samples per second.
         num_mel_bins: the number of bands.
         min_freq, max_freq: the lowest and the highest frequency, by default half of the rate.
         power_to_db: whether to return decibels.
@@ -221,7 +221,7 @@ class MelSpectrogram(Layer, builds_at_init=True, takes_lists=True):
         Args:
             num_mel_bins: the number of bands.
             num_spectrogram_bins: the number of frequencies, from 0 to the half of the rate.
-            sampling_rate: samples a second.
+            sampling_rate: samples per second.
             lower_edge_hertz, upper_edge_hertz: the lowest and the highest frequency of the bands.
             dtype: a floating dtype.
         """

@@ -186,7 +186,7 @@ def _adjusted(scores, samples, regressors):
     if regressors >= samples - 1:
         warnings.warn(
             f"R2Score: the adjusted score needs more than num_regressors + 1 = {regressors + 1} "
-            f"samples, got {samples:.0f}. The result is the score that is not adjusted.",
+            f"samples, got {samples:.0f}. The result is the unadjusted score.",
             stacklevel=3,
         )
         return scores

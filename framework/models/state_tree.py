@@ -27,7 +27,7 @@ def set_state_tree(model, state_tree):
     for group, tree in state_tree.items():
         if group not in GROUPS:
             raise InvalidArgumentError(
-                f"set_state_tree: state_tree: expected keys out of {', '.join(GROUPS)}, got "
+                f"set_state_tree: state_tree: expected keys among {', '.join(GROUPS)}, got "
                 f"{group!r}."
             )
         values = _flat(tree)

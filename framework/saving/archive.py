@@ -1,4 +1,4 @@
-"""Zip files: members are checked by the central directory, and read without extracting files."""
+"""Zip files: members are checked against the central directory, and read without extraction."""
 
 import io
 import os
@@ -35,7 +35,7 @@ class Archive:
         infos = self._zip.infolist()
         if len(infos) > limits.zip_members:
             raise UnsafeFileError(
-                f"{name}: the zip file has {len(infos):,} members, allowed are "
+                f"{name}: the zip file has {len(infos):,} members, the limit is "
                 f"{limits.zip_members:,}. Pass limits=Limits(zip_members=...) if you trust it."
             )
         self._infos = {}
@@ -53,7 +53,7 @@ class Archive:
         elif info.flag_bits & 1:
             reason = "is encrypted"
         elif info.compress_type not in _METHODS:
-            reason = f"is compressed by method {info.compress_type}, allowed is deflate"
+            reason = f"is compressed by method {info.compress_type}, expected deflate"
         elif stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
             reason = "is a link or a device"
         elif info.file_size > max(_FLOOR, self._limits.expansion * info.compress_size):
@@ -80,7 +80,7 @@ class Archive:
         info = self._info(member)
         if info.file_size > most:
             raise UnsafeFileError(
-                f"{self.name}: {member} has {info.file_size:,} bytes, allowed are {most:,} "
+                f"{self.name}: {member} has {info.file_size:,} bytes, the limit is {most:,} "
                 f"({what})."
             )
         with _damage(self.name, member), self._zip.open(info) as stream:
@@ -165,7 +165,7 @@ class FileSection(io.RawIOBase):
 
 
 class _Part(io.RawIOBase):
-    """The end of a file, from where it was, as a file of its own for reading and writing."""
+    """The end of a file, from its current position, as a file for reading and writing."""
 
     def __init__(self, file):
         self._file, self._start = file, file.tell()
@@ -223,7 +223,7 @@ def write_in_place(member, file, write):
 
 
 class _damage:
-    """Context that turns errors of reading a zip file into DamagedFileError."""
+    """Context manager that converts errors of reading a zip file to DamagedFileError."""
 
     def __init__(self, name, member=None):
         self._where = name if member is None else f"{name}: {member}"

@@ -1,4 +1,4 @@
-"""Writing in a background thread: one file at a time, the next one waits for the one before."""
+"""Writing in a background thread: one file at a time; the next one waits for the previous one."""
 
 import threading
 
@@ -31,7 +31,7 @@ class Background:
             self._error = error
 
     def wait(self):
-        """Return when nothing is being written; raise the error of the last writing, once."""
+        """Wait until nothing is being written; raise the error of the last write, once."""
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.join()

@@ -92,7 +92,7 @@ class Checkpoint(Tracked):
 
     @property
     def save_counter(self):
-        """How often `save` was called: a variable, which is saved too."""
+        """The number of calls of `save`: a variable, which is saved too."""
         if self._own["save_counter"] is None:
             self._own["save_counter"] = Variable(
                 np.zeros((), np.int64), name="save_counter", trainable=False
@@ -150,7 +150,7 @@ class Checkpoint(Tracked):
         return self.read(save_path, options)
 
     def read(self, save_path: Any, options: Any = None):
-        """As `restore`, for a checkpoint that `write` wrote: it has no save_counter."""
+        """As `restore`, for a checkpoint of `write`, which has no save_counter."""
         self.sync()
         if save_path is None:
             return CheckpointLoadStatus(Restoration(self, None), self)
@@ -192,7 +192,7 @@ class CheckpointLoadStatus:
         self._checkpoint = checkpoint  # keeps it alive: the restoration has only a weak reference
 
     def assert_consumed(self):
-        """Raise unless every value of the file and every variable of the checkpoint has met."""
+        """Raise unless each value of the file has a variable, and each variable a value."""
         self.assert_existing_objects_matched()
         left = self._restoration.left()
         if left:
@@ -224,7 +224,7 @@ class CheckpointLoadStatus:
         return self
 
     def expect_partial(self):
-        """State that the file may have more than is restored."""
+        """Accepted for compatibility: values without a variable raise no error anyway."""
         return self
 
     def initialize_or_restore(self, session: Any = None):
@@ -259,7 +259,7 @@ class Restoration:
         self._values = {i for i, node in enumerate(self._nodes) if node.get("value")}
 
     def fill(self):
-        """Set all variables that exist and have not been set."""
+        """Set all variables that exist and were not set yet."""
         checkpoint = self._checkpoint()
         if self._file is None or checkpoint is None:
             return

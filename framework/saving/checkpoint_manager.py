@@ -1,4 +1,4 @@
-"""CheckpointManager keeps the latest checkpoints of a folder; functions that look into files."""
+"""CheckpointManager, which keeps the latest checkpoints of a folder; readers of checkpoints."""
 
 import json
 import os
@@ -147,7 +147,7 @@ class CheckpointManager:
         self._read_state()
 
     def _read_state(self):
-        """Take over the checkpoints that an earlier program left."""
+        """Read the list of checkpoints that an earlier program wrote."""
         now = time.time()
         state = get_checkpoint_state(self._directory)
         if state is None:

@@ -1,6 +1,6 @@
 """The CRC-32 of a range of a file, computed by several threads.
 
-zlib computes about 1 GB/s on one core, which is slower than a file in memory is read.
+On one core zlib computes about 1 GB/s, slower than reading a cached file.
 """
 
 import os
@@ -86,8 +86,7 @@ def _read_through(file, start, size):
 def _joined(first, second, length):
     """Return the CRC-32 of two byte strings one after the other; `length` is the second's.
 
-    A CRC is a remainder of polynomials over two elements, so bytes behind it multiply it by a
-    power of x.
+    A CRC is a remainder of polynomials over GF(2), so appended bytes multiply it by a power of x.
 
     >>> _joined(zlib.crc32(b"ab"), zlib.crc32(b"cde"), 3) == zlib.crc32(b"abcde")
     True

@@ -1,7 +1,7 @@
 """HDF5 files of arrays: a reader that accepts plain data only, and a writer.
 
 HDF5 can refer to other files (external links and storage, virtual datasets), run plugins (unknown
-filters) and declare large arrays that it does not store. The reader refuses all of these before it
+filters) and declare large arrays that it does not store. The reader rejects all of these before it
 reads data.
 """
 
@@ -26,7 +26,7 @@ def h5py():
 
 
 class damage:
-    """Context that turns errors of the HDF5 library into DamagedFileError."""
+    """Context manager that converts errors of the HDF5 library to DamagedFileError."""
 
     def __init__(self, name):
         self._name = name
@@ -140,10 +140,10 @@ class Reader:
             return _text(attributes[name])
 
     def _check_heaps(self):
-        """Check the heaps of texts once: the library reads a damaged one for ever."""
+        """Check the heaps of strings once: the library loops forever in a damaged heap."""
         if not self._heaps_checked:
             if self._file.id.get_create_plist().get_sizes()[1] != 8:
-                raise UnsafeFileError(f"{self.name}: the file does not have sizes of 8 bytes.")
+                raise UnsafeFileError(f"{self.name}: expected lengths of 8 bytes.")
             check_heaps(self._bytes, self.name)
             self._heaps_checked = True
 
@@ -167,8 +167,8 @@ class Reader:
         for i in range(plist.get_nfilters()):
             if plist.get_filter(i)[0] not in _FILTERS:
                 raise UnsafeFileError(
-                    f"{where}: the data are compressed by filter {plist.get_filter(i)[0]}, allowed "
-                    f"are {', '.join(_FILTERS.values())}."
+                    f"{where}: the data are compressed by filter {plist.get_filter(i)[0]}; "
+                    f"expected one of {', '.join(_FILTERS.values())}."
                 )
         declared, stored = _bytes_of(dataset), dataset.id.get_storage_size()
         chunked = dataset.chunks is not None
@@ -199,7 +199,7 @@ def _text(value):
 
 
 def _walk(file, name, limits):
-    """Return the paths of all datasets and groups; refuse other objects and links."""
+    """Return the paths of all datasets and groups; reject other objects and links."""
     library = h5py()
     datasets, groups, seen = {}, {"": None}, set()
     waiting = [("", file.id, 0)]

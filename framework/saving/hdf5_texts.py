@@ -1,4 +1,4 @@
-"""Checks of the texts in HDF5 files, before the library reads them.
+"""Checks of the strings in HDF5 files, before the library reads them.
 
 Texts of any length lie in global heaps, "GCOL". The library walks a damaged heap for ever, and
 takes memory for the length that an attribute declares, up to 4 GB, before it looks for the text. It
@@ -49,7 +49,7 @@ def check_lengths(file, attribute, name):
 
 
 def _data_of(before, at, size, file, name):
-    """Return where the values of an attribute begin, and how many; None if it has no texts."""
+    """Return the offset of an attribute's values and their number; None if they are not strings."""
     for version, header, padded in ((before[1], before[1:], True), (before[0], before, False)):
         if version not in ((1, 2) if padded else (3,)):
             continue
@@ -81,7 +81,7 @@ def _count_of(space):
 
 
 def _places(file, wanted):
-    """Yield where some bytes occur in a file."""
+    """Yield the offsets at which some bytes occur in a file."""
     end, start = file.seek(0, 2), 0
     while start < end:
         file.seek(start)

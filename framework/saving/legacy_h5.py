@@ -67,7 +67,7 @@ def _of_class(name, config):
 
 
 def read_model(model, reader, compiles, limits):
-    """Set the weights of a model, compile it as the file says, and set the optimizer's state."""
+    """Set a model's weights, compile it by the file's arguments, and set the optimizer's state."""
     read_weights(model, reader)
     training = _json(reader, "training_config", limits) if compiles else None
     if not isinstance(training, dict):
@@ -137,7 +137,9 @@ def _read_optimizer(optimizer, reader):
     try:
         load_variables(variables, store, "Optimizer")
     except LoadError as error:
-        warnings.warn(f"{reader.name}: the optimizer starts anew: {error}", stacklevel=4)
+        warnings.warn(
+            f"{reader.name}: the optimizer's state is not restored: {error}", stacklevel=4
+        )
 
 
 def _names(reader, group, attribute):

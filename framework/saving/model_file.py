@@ -45,8 +45,8 @@ def save_model(model, filepath, overwrite=True, zipped=None):
         zipped: False writes a folder with the same contents instead of a file.
 
     Raises:
-        SaveError: the file cannot be written, or the config holds what files cannot. The file that
-            was there is unchanged.
+        SaveError: the file cannot be written, or the config holds what files cannot. An existing
+            file is unchanged.
 
     Example:
         >>> import tempfile
@@ -124,7 +124,7 @@ def write_archive(file, folder, config, metadata, weights, assets):
 
 
 def _write_weights(write, archive, file, folder):
-    """Write the weights into a zip file; HDF5 needs a file that it can read and seek in."""
+    """Write the weights into a zip file; HDF5 needs a readable and seekable file."""
     with archive.open(WEIGHTS, "w", force_zip64=True) as member:
         if getattr(file, "mode", "") in ("w+b", "rb+") and member._fileobj is archive.fp is file:
             write_in_place(member, file, write)
@@ -200,7 +200,7 @@ def _load_legacy(file, name, custom_objects, compiles, limits):
 
 
 def _made(config, custom_objects, size, name, has_values=False):
-    """Create the model that a config describes, with variables of at most `size` bytes in all."""
+    """Create the model of a config; its variables may have at most `size` bytes in total."""
     try:
         with CustomObjectScope(custom_objects), sharing(), budget(size, has_values):
             model = deserialize(config)

@@ -13,7 +13,7 @@ from framework.saving.writing import clear_errors, flush_folder
 class FolderWriter:
     """Writes the files of a model into a new folder, which gets its name when it is complete.
 
-    A folder that was there is moved aside first and deleted afterwards.
+    An existing folder is renamed first and deleted afterwards.
 
     Args:
         path: the folder.
@@ -68,7 +68,7 @@ class FolderWriter:
 
 
 def recover(final):
-    """Put back a folder that a killed process moved aside and could not replace."""
+    """Restore a folder that a killed process renamed and did not replace."""
     old = final.with_name(f".{final.name}.old")
     if old.exists():
         if final.exists():
@@ -133,7 +133,7 @@ class FolderReader:
         return self._stack.enter_context(self._opened(member))
 
     def verifying(self, member):
-        """Return a context manager that gives a file; files of a folder have no checksums."""
+        """Return a context manager that opens a file; files in a folder have no checksums."""
         return nullcontext(self.open(member))
 
     def _opened(self, member):

@@ -75,7 +75,7 @@ def _write_npz(file, arrays):
 
 
 def _storable(array):
-    """Return an array of a type that NumPy's files know; bfloat16 becomes float32, exactly."""
+    """Return an array of a dtype that NumPy can save; bfloat16 is cast to float32, without loss."""
     return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 
@@ -199,7 +199,7 @@ def write_safetensors(file, arrays):
 
 
 def _parts_of(array):
-    """Yield the bytes of an array in C order: few at a time, copied only where they must be."""
+    """Yield the bytes of an array in C order, in small parts, copied only if necessary."""
     flat = array.reshape(-1) if array.flags.c_contiguous else None
     for start in range(0, array.size, _ELEMENTS):
         part = array.flat[start : start + _ELEMENTS] if flat is None else flat[start:][:_ELEMENTS]
@@ -237,7 +237,7 @@ class SafetensorsReader:
         self.shapes = {key: entry[1] for key, entry in self._entries.items()}
 
     def _check_offsets(self, size):
-        """Refuse arrays that overlap, leave gaps or lie outside the file: they are not valid."""
+        """Raise if arrays overlap, leave gaps or lie outside the file: the format forbids it."""
         end = 0
         for key, (dtype, shape, start, stop) in sorted(
             self._entries.items(), key=lambda item: item[1][2:]

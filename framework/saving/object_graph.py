@@ -1,4 +1,4 @@
-"""The graph of the objects that a checkpoint saves: variables, and what holds them.
+"""The graph of the objects that a checkpoint saves: variables and the objects that hold them.
 
 `children` names what an object holds, by the rules of TensorFlow: attributes by name, items of
 lists by number, items of dicts by key. Two graphs are compared by these names, from the root.
@@ -39,13 +39,13 @@ def is_trackable(value):
 
 
 def _draws(value):
-    """Return whether an object is a `tf.random.Generator`: what has its state in a variable."""
+    """Return whether an object is a `tf.random.Generator` or like it: its state is a variable."""
     own = vars(value) if hasattr(value, "__dict__") else {}
     return isinstance(own.get("_generator"), SeedGenerator)
 
 
 def children(holder):
-    """Return {name: object} of what an object holds directly."""
+    """Return {name: object} of the objects that an object holds directly."""
     if isinstance(holder, Tracked):
         found = holder.tracked()
     elif isinstance(holder, Layer):
@@ -90,7 +90,7 @@ def _holds_layers(value):
 
 
 def _of_optimizer(optimizer):
-    """Return an optimizer's state: its slots by the number of their variable."""
+    """Return an optimizer's state: its slots by the index of their variable."""
     own = optimizer._framework
     found = {"iterations": own.iterations, "multiplier": own.multiplier}
     if own.schedule is None:
@@ -155,7 +155,7 @@ def described(root):
 
 
 def checked(nodes, shapes):
-    """Return the nodes of a file; ValueError if they are no graph of the arrays in it."""
+    """Return the nodes of a file; raise ValueError unless they form a graph of its arrays."""
     if not isinstance(nodes, list) or not nodes:
         raise ValueError("the graph must be a list of nodes")
     for node in nodes:
@@ -168,7 +168,7 @@ def checked(nodes, shapes):
 
 
 def matched(nodes, root):
-    """Return ({number of a node: variable}, variables without a node) for a file's graph."""
+    """Return ({index of a node: variable}, variables without a node) for a file's graph."""
     found, seen, unmatched, known = {}, set(), [], []
     waiting = [(0, root)]
     while waiting:

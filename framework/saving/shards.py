@@ -78,7 +78,7 @@ class ShardWriter:
             self._finish()
 
     def _next(self):
-        """Begin another shard."""
+        """Begin a new shard."""
         if self._writer is not None:
             self._writer.close()
         name = f"{self._path.name.removesuffix(INDEX)}_{len(self._files):05}.weights.h5"
@@ -87,7 +87,7 @@ class ShardWriter:
         self._writer, self._size = hdf5.Writer(file), 0
 
     def _finish(self):
-        """Write the index; remove the old one when all bytes are on the disk."""
+        """Write the index; remove the old one once all bytes are on the disk."""
         sums = {name: _checksum(file) for name, file in self._files}
         # Keras writes one name as a string, several as a list
         places = {group: v[0] if len(v) == 1 else v for group, v in self._map.items()}
@@ -110,7 +110,7 @@ class ShardWriter:
         self._names[path] = name
 
     def write(self, path, array):
-        """Store an array; a shard that would become too large is closed first."""
+        """Store an array; begin a new shard if the current one would become too large."""
         if array.nbytes > self._most:
             raise InvalidArgumentError(
                 f"save_weights: max_shard_size is {self._most / _GIGABYTE:g} GB, but {path} alone "
@@ -133,7 +133,7 @@ def _next_path(path):
 
 
 def recover(path):
-    """Give the files of a killed process their names, if all of them were complete."""
+    """Rename the files of a killed process to their final names, if all of them are complete."""
     following = _next_path(path)
     if not following.exists():
         return
@@ -226,7 +226,7 @@ class ShardReader:
             ) from None
         if self._sums[name] is not None and _checksum(file) != self._sums[name]:
             raise DamagedFileError(
-                f"{self.name}: the shard {name!r} is damaged, or of another time than the index."
+                f"{self.name}: the shard {name!r} is damaged, or was not written with the index."
             )
         return self._stack.enter_context(hdf5.Reader(file, str(path), self._limits))
 

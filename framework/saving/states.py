@@ -1,4 +1,4 @@
-"""Files of a state: arrays by name, and a value that JSON can hold.
+"""Files of a state: arrays by name, and a JSON value.
 
 A file is a zip file of three members that are stored without compression: the format and its
 version, the JSON text, and the arrays as safetensors. All checksums are verified before a value is

@@ -19,7 +19,7 @@ def parse(data, what, limits):
     """
     if len(data) > limits.json_bytes:
         raise UnsafeFileError(
-            f"{what}: the JSON text has {len(data):,} bytes, allowed are {limits.json_bytes:,}. "
+            f"{what}: the JSON text has {len(data):,} bytes, the limit is {limits.json_bytes:,}. "
             "Pass limits=Limits(json_bytes=...) if you trust the file."
         )
     if depth(data) > limits.json_depth:

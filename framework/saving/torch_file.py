@@ -1,7 +1,7 @@
 """Reads PyTorch's ".pt" and ".pth" files: tensors and plain data, without running anything.
 
-A file is a zip file of a pickle and of the bytes of each storage. `plain_pickle` follows the
-pickle; the names that it may use are those of tensors. Tensors are views of their storages.
+A file is a zip file of a pickle and of the bytes of each storage. `plain_pickle` interprets
+the pickle and accepts only the class names of tensors. Tensors are views of their storages.
 """
 
 import math
@@ -26,7 +26,7 @@ _LARGEST_PICKLE = 2**28  # the most bytes of the pickle in the archive
 
 
 class _Kind(str):
-    """The name of a dtype, of a storage."""
+    """The dtype name of a storage."""
 
     __slots__ = ()
 
@@ -87,7 +87,7 @@ def _folder(archive, name):
 
 
 def _is_big(archive, member):
-    """Return whether numbers begin with their largest byte."""
+    """Return whether the storages are big-endian."""
     word = archive.read(member, 100, "a word") if member in archive else b"little"
     if word not in (b"little", b"big"):
         raise DamagedFileError(f"{archive.name}: expected a byte order, got {word!r:.40}.")
@@ -121,7 +121,7 @@ def _storage(archive, folder, storages, big, what):
 
 
 def _tensor(storage, offset, size, stride, *_):
-    """Return the view of a storage; it may not reach outside, or be larger than the storage."""
+    """Return the view of a storage; it must lie within the storage and not be larger."""
     numbers = (offset, *size, *stride)
     if type(storage) is not _Storage or type(size) is not tuple or type(stride) is not tuple:
         raise ValueError("a tensor without a storage")
@@ -144,7 +144,7 @@ def _parameter(data, *_):
 
 
 def _ordered(*arguments):
-    """Return a dict: an OrderedDict begins empty, or with a list of pairs."""
+    """Return a dict for an OrderedDict, which is created empty or from a list of pairs."""
     pairs = arguments[0] if arguments else []
     if type(pairs) is not list or any(type(p) not in (list, tuple) or len(p) != 2 for p in pairs):
         raise ValueError("an OrderedDict of something else than pairs")

@@ -1,4 +1,4 @@
-"""Weights of PyTorch's modules in our layers: names, layouts, and a proposal of the pairs."""
+"""Load weights of PyTorch modules into layers: names, layouts, and a proposed matching."""
 
 import re
 import warnings
@@ -31,7 +31,7 @@ def _sum(arrays):
 
 
 def _gates(order, count):
-    """Return a function that transposes a matrix of gates and puts the gates into Keras's order."""
+    """Return a function that transposes a matrix of gates and reorders the gates as in Keras."""
 
     def change(arrays):
         gates = np.split(arrays[0], count)
@@ -160,7 +160,7 @@ def load_torch_weights(
 
 
 def _value(wanted, tensors, layout):
-    """Return the value for a variable, or a text that says what is missing."""
+    """Return the value for a variable, or a text that names what is missing."""
     wanted = (wanted,) if isinstance(wanted, str) else wanted
     if not wanted:
         return "no tensor fits"
@@ -220,7 +220,7 @@ def _own_variables(layer):
 
 
 def _fits(variables, layout, module):
-    """Return whether a module has exactly the tensors of a layer, of their shapes."""
+    """Return whether a module has exactly the tensors of a layer, with equal shapes."""
     if not variables or any(v.name not in layout for v in variables):
         return False
     used = set()

@@ -239,7 +239,7 @@ def load_weights(model, filepath, skip_mismatch=False, limits=None):
 
 
 def opened(filepath):
-    """Open a file for reading; MissingModelError if it is not there."""
+    """Open a file for reading; raise MissingModelError if it does not exist."""
     try:
         return Path(filepath).open("rb")
     except OSError as error:
@@ -299,7 +299,7 @@ class Assets:
         self._archive, self._limits = archive, limits
 
     def load(self, part, path):
-        """Call the part's `load_assets` with a private folder that holds its files only."""
+        """Call the part's `load_assets` with a temporary folder that has only its files."""
         start = f"{ASSETS}/{path}/" if path else f"{ASSETS}/"
         names = [n for n in self._archive.names() if n.startswith(start) and not n.endswith("/")]
         if not names:

@@ -1,4 +1,4 @@
-"""Crash-safe writing: a file is replaced as a whole, or stays as it was."""
+"""Crash-safe writing: a file is replaced completely, or stays unchanged."""
 
 import errno
 import os
@@ -25,7 +25,7 @@ def replacing(path):
 
     Raises:
         SaveError: the file cannot be written: a full disk, no permission, no such folder, another
-            writer. The file that was there is unchanged.
+            writer. An existing file is unchanged.
     """
     final = Path(os.path.realpath(path))
     partial = partial_path(final)
@@ -55,7 +55,7 @@ def replacing(path):
 
 @contextmanager
 def clear_errors(path):
-    """Context manager that turns errors of the system into SaveError for `path`."""
+    """Context manager that converts an OSError to a SaveError for `path`."""
     try:
         yield
     except SaveError:
@@ -63,7 +63,7 @@ def clear_errors(path):
     except OSError as error:
         reason = _REASONS.get(error.errno, error.strerror or str(error))
         raise SaveError(
-            f"Cannot write {os.fspath(path)!r}: {reason}. What was there is unchanged."
+            f"Cannot write {os.fspath(path)!r}: {reason}. An existing file is unchanged."
         ) from error
 
 
@@ -106,8 +106,8 @@ def _is_ours(descriptor, partial):
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
             return True  # the file system does not support locks: write without one
         raise SaveError(
-            f"Cannot write {partial.name[1:-8]!r}: another writer is writing it right now. What "
-            "was there is unchanged."
+            f"Cannot write {partial.name[1:-8]!r}: another writer is writing it right now. An "
+            "existing file is unchanged."
         ) from None
     try:
         return os.path.samestat(os.fstat(descriptor), partial.stat())

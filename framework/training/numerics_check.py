@@ -88,8 +88,8 @@ class numerics:
         ending = " The model is as it was before the step."
         if origin is None:
             raise NumericsError(
-                "numerics: the step gave values that are not finite, but only finite values when "
-                f"it ran again.{ending}"
+                "numerics: the step computed NaN or infinite values, but only finite values when "
+                f"it was repeated.{ending}"
             )
         raise origin.error(ending)
 

@@ -213,7 +213,7 @@ def test_state_trees():
     for group in tree:
         for old, new in zip(keras.tree.flatten(tree[group]), keras.tree.flatten(again[group])):
             np.testing.assert_array_equal(old, new)
-    with pytest.raises(ValueError, match="expected keys out of"):
+    with pytest.raises(ValueError, match="expected keys among"):
         model.set_state_tree({"weights": {}})
 
 

@@ -149,7 +149,7 @@ def test_what_is_not_declared_is_not_there():
         needs = frozenset({"grads"})
 
     with pytest.raises(
-        ValueError, match=r"Wrong.needs: expected words out of batch, .*, got 'grads'"
+        ValueError, match=r"Wrong.needs: expected names among batch, .*, got 'grads'"
     ):
         fit(compiled(), Wrong())
 

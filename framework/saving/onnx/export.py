@@ -39,7 +39,7 @@ def export_onnx(function, filepath, input_signature=None, opset_version=None, ve
     Raises:
         ExportError: ONNX cannot express an op, which the error names with its layer and line;
             nothing is written then. Also if the package onnx is missing.
-        SaveError: the file cannot be written; a file that was there is unchanged.
+        SaveError: the file cannot be written; an existing file is unchanged.
 
     Example:
         >>> import numpy as np, os, tempfile
@@ -85,7 +85,9 @@ def export_model(model, filepath, format, verbose, input_signature, options):
         )
     unknown = sorted(set(options) - {"opset_version"})
     if unknown:
-        raise ExportError(f"export: expected only opset_version beside, got {', '.join(unknown)}.")
+        raise ExportError(
+            f"export: expected only opset_version as a further argument, got {', '.join(unknown)}."
+        )
     export_onnx(model, filepath, input_signature, verbose=verbose, **options)
 
 

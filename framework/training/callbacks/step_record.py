@@ -119,7 +119,7 @@ def needs_of(callbacks):
         unknown = needs.difference(NEEDS)
         if unknown:
             raise InvalidArgumentError(
-                f"{type(callback).__name__}.needs: expected words out of {', '.join(NEEDS)}, got "
+                f"{type(callback).__name__}.needs: expected names among {', '.join(NEEDS)}, got "
                 f"{min(unknown)!r}."
             )
         declared |= needs

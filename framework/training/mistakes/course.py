@@ -93,7 +93,7 @@ class Course:
             return
         self._doctor = False
         if self._step is None:
-            print("doctor: the model overrides train_step, which it cannot see.")
+            print("doctor: the model overrides train_step, which the doctor cannot inspect.")
             return
         from framework.training.mistakes.doctor import page_after_epoch
 

@@ -33,8 +33,8 @@ def fast_check(model, x, y=None, batch_size=None):
     require_compiled(model, "fast_check")
     if overrides(model, "train_step") or overrides(model, "make_train_function"):
         raise InvalidArgumentError(
-            f"fast_check: {type(model).__name__} overrides train_step, which it cannot see. Check "
-            "a model of the same layers without the override."
+            f"fast_check: {type(model).__name__} overrides train_step, which it cannot inspect. "
+            "Check a model of the same layers without the override."
         )
     held = [*model.variables, *model.metrics_variables] if model.built else []
     state = Snapshot(held, model.optimizer)

@@ -85,7 +85,7 @@ class SummaryWriter:
 def _check_open(writer):
     if writer._closed:
         raise TapeError(
-            f"{writer!r} is closed. Make a new writer with tf.summary.create_file_writer."
+            f"{writer!r} is closed. Create a new writer with tf.summary.create_file_writer."
         )
 
 

@@ -219,7 +219,7 @@ def test_wrong_arguments_are_named(tmp_path):
         ({"format": "tf_saved_model"}, "SavedModel.*expected 'onnx'.*model.save"),
         ({"format": "xml"}, "'xml' is not written here"),
         ({"opset_version": 9}, "opset_version from 18 to 23, got 9"),
-        ({"options": 1}, "expected only opset_version beside, got options"),
+        ({"options": 1}, "expected only opset_version as a further argument, got options"),
         ({"input_signature": ["x"]}, "expected specs with a shape.*got 'x' for argument 0"),
     ]:
         with pytest.raises(ExportError, match=message):
