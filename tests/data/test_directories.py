@@ -149,7 +149,7 @@ def test_labels(images, arguments, labels, classes):
         ({"size": (4,)}, "image_size: expected two ints"),
         ({"subset": "training"}, "both or none of validation_split and subset"),
         ({"subset": "half", "validation_split": 0.5}, "subset: expected one of"),
-        ({"subset": "both", "validation_split": 2}, "validation_split: expected 0 to 1"),
+        ({"subset": "both", "validation_split": 2}, "validation_split: expected a number in"),
         ({"subset": "both", "validation_split": 0.5, "shuffle": True}, "seed: expected an int"),
         ({"subset": "validation", "validation_split": 0.1}, "leaves no file of 6 for validation"),
         ({"format": "grain"}, "format: expected one of 'tf'"),
