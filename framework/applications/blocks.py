@@ -1,4 +1,4 @@
-"""Layers that the networks are built of, called on a tensor; `name` is the layer's name."""
+"""The layers of the networks, each created and called on a tensor; `name` is the layer's name."""
 
 from typing import Any
 
@@ -41,17 +41,17 @@ def pad(x, padding, name=None):
 
 
 def max_pool(x, size, strides, name=None, padding="valid"):
-    """Return the largest element of each window."""
+    """Return the max pooling of the images."""
     return layers.MaxPooling2D(size, strides=strides, padding=padding, name=name)(x)
 
 
 def average_pool(x, size, strides, name=None, padding="valid"):
-    """Return the mean of each window."""
+    """Return the average pooling of the images."""
     return layers.AveragePooling2D(size, strides=strides, padding=padding, name=name)(x)
 
 
 def concat(parts, name=None):
-    """Return the channels of all parts."""
+    """Return the parts concatenated along the channel axis."""
     return layers.Concatenate(axis=channel_axis(), name=name)(parts)
 
 

@@ -68,7 +68,7 @@ def _layer(x, name):
 
 
 def _transition(x, name):
-    """Halve the channels and the images."""
+    """Halve the channels and the height and width."""
     x = _norm_relu(x, f"{name}_bn", f"{name}_relu")
     x = conv(x, x.shape[channel_axis()] // 2, 1, f"{name}_conv")
     return average_pool(x, 2, 2, f"{name}_pool")

@@ -43,7 +43,7 @@ class _Stage(NamedTuple):
 
 
 class _Version(NamedTuple):
-    """What the two versions of the network do differently."""
+    """The settings in which the two versions of the network differ."""
 
     momentum: float
     depthwise_name: str
@@ -68,7 +68,7 @@ _SECOND = _Version(0.9, "dwconv2", False, _round_2, False)
 
 
 def _kernel():
-    """He et al. 2015: the variance is 2 / (outputs of a window)."""
+    """Return the initializer of He et al. 2015 with fan_out: the variance is 2 / fan_out."""
     return VarianceScaling(2.0, mode="fan_out", distribution="truncated_normal")
 
 
@@ -80,7 +80,7 @@ def _conv(x, filters, size, name, strides=1, padding="same", **settings):
 
 
 def _body(x, version, stages, width, depth):
-    """Return the features of prepared images."""
+    """Return the features of preprocessed images."""
     strides_of_stem = {"strides": 2}
     if version.pads:
         x = pad_for_stride(x, 3, "stem_conv_pad")

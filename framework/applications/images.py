@@ -1,4 +1,4 @@
-"""What surrounds the networks: images as they expect them, and the names of ImageNet's classes."""
+"""Preprocessing of images for the networks, and the names of ImageNet's classes."""
 
 import json
 from typing import Any
@@ -58,7 +58,7 @@ def tf_input(x: TensorLike, data_format: str | None = None) -> Any:
 
 
 def torch_input(x: TensorLike, data_format: str | None = None) -> Any:
-    """Return images with values in [0, 255] normalized by ImageNet's colours."""
+    """Return images with values in [0, 255] normalized by ImageNet's means and deviations."""
     return _prepared(x, data_format, _to_torch)
 
 

@@ -93,7 +93,7 @@ def _inception_v3(x):
 
 
 def _split_mixed(x, index):
-    """Return branches whose last convolutions are two, 1 x 3 and 3 x 1, side by side."""
+    """Return branches that end in two parallel convolutions, 1 x 3 and 3 x 1."""
     first = _conv(x, 320, 1)
     second = _conv(x, 384, 1)
     second = concat([_conv(second, 384, (1, 3)), _conv(second, 384, (3, 1))], f"mixed9_{index}")

@@ -1,4 +1,4 @@
-"""What all networks of keras.applications share: the input, the head, and the weights.
+"""Common code of all networks of keras.applications: the input, the head, and the weights.
 
 A network is a function from an image tensor to features, its body. Layer names and their order are
 Keras's, so that weights of Keras's networks load.

@@ -1,4 +1,4 @@
-"""NASNet: normal and reduction cells, found by search; each cell reads the two cells before it."""
+"""NASNet: normal and reduction cells from architecture search; a cell reads the two before it."""
 
 from typing import Any
 
@@ -103,7 +103,7 @@ def _adjusted(before, x, filters, name):
 
 
 def _halved(x, filters, name):
-    """Return every second pixel, and their neighbours to the lower right, as half the channels."""
+    """Halve the size: half the channels read every second pixel, the others its lower right one."""
     x = activation(x, "relu", f"adjust_relu_1_{name}")
     moved = layers.Cropping2D(((1, 0), (1, 0)))(pad(x, ((0, 1), (0, 1))))
     parts = []

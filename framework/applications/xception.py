@@ -62,7 +62,7 @@ def _relu_separable(x, filters, name):
 
 
 def _halving(x, name, filters, starts_with_relu):
-    """Two convolutions and a pooling, added to a convolution of stride 2."""
+    """Add two convolutions and a pooling; the residual connection is a convolution of stride 2."""
     shortcut = norm(conv(x, filters[-1], 1, strides=2, padding="same"))
     first = _relu_separable if starts_with_relu else _separable
     y = first(x, filters[0], f"{name}_sepconv1")

@@ -1,4 +1,4 @@
-"""keras.models: Model, Sequential, and functions that make models from models."""
+"""keras.models: Model, Sequential, and functions that create models from models."""
 
 from framework.core.lazy import attach_stub
 

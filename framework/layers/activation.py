@@ -53,7 +53,7 @@ class ReLU(Layer, builds_at_init=True):
 
 
 class LeakyReLU(Layer, builds_at_init=True):
-    """`x` where positive, else `negative_slope * x`; `alpha` is the older name of the slope."""
+    """`x` where positive, else `negative_slope * x`; `alpha` is its older name."""
 
     negative_slope: NotNegative = 0.3
     supports_masking = True

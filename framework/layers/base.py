@@ -427,12 +427,12 @@ _BASE_CONFIGS = {Layer.get_config}
 
 
 def _loads_all(layer):
-    """Return whether loading the layer sets all its variables: no class of a user changed how."""
+    """Return whether loading sets all variables of the layer: no user's class overrides loading."""
     return type(layer).load_own_variables.__module__.startswith("framework.")
 
 
 def _shapes(value):
-    """Convert the lists in a nest of shapes to tuples, which JSON does not have."""
+    """Convert the lists in a nest of shapes to tuples: JSON has no tuples."""
     if isinstance(value, dict):
         return {key: _shapes(part) for key, part in value.items()}
     if isinstance(value, list) and any(isinstance(part, (list, dict)) for part in value):

@@ -62,7 +62,7 @@ def with_spatial(shape, sizes, data_format, filters=None):
 
 
 def last(x, data_format):
-    """Move the channels of `x`, which is in the data format, to the last axis."""
+    """Move the channels of `x` from the axis of the layer's data format to the last axis."""
     if data_format == "channels_last":
         return x
     return transpose(x, perm=(0, *range(2, x.ndim), 1))

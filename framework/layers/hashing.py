@@ -148,7 +148,7 @@ class _CrossTable:
 
 
 def _codes(column):
-    """Return integers as 64 bits without sign, and the fingerprints of strings."""
+    """Return integers as uint64, and strings as their fingerprints."""
     if column.dtype.kind == "O":
         distinct, inverse = np.unique(column, return_inverse=True)
         codes = np.array([fingerprint(text) for text in distinct.tolist()], np.uint64)

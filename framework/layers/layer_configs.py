@@ -8,7 +8,7 @@ from framework.layers.base import Layer
 
 
 def serialize(layer: Layer) -> Any:
-    """Return the config, plain values without weights, from which `deserialize` makes the layer."""
+    """Return the config (plain values, no weights) from which `deserialize` creates the layer."""
     return configs.serialize_value(layer)
 
 

@@ -31,7 +31,7 @@ class OperationRecord(Record):
 
 
 class _EveryOperation(type):
-    """Makes layers operations for `isinstance` and `issubclass`, as they are in Keras."""
+    """Metaclass: layers count as operations in `isinstance` and `issubclass`, as in Keras."""
 
     def __instancecheck__(cls, instance):
         return issubclass(type(instance), cls)
@@ -160,7 +160,7 @@ Operation._framework = ClassRecord(Operation, record=OperationRecord)
 
 
 class _Function:
-    """An operation's `call` as a function that runs on stand-ins."""
+    """An operation's `call` as a function that can run on symbolic tensors."""
 
     def __init__(self, operation):
         self.name, self._call = operation.name, operation.call

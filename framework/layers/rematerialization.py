@@ -1,4 +1,4 @@
-"""RematScope: layers that compute their inner values again in the backward pass.
+"""RematScope: layers that recompute their inner values in the backward pass.
 
 Chen et al. 2016, "Training deep nets with sublinear memory cost", arXiv:1604.06174.
 """

@@ -1,4 +1,4 @@
-"""Spectrograms of signals: by convolutions with trainable waves, and on the mel scale."""
+"""Spectrograms of signals: by convolutions with trainable sine waves, and on the mel scale."""
 
 import math
 import warnings
@@ -117,7 +117,7 @@ def _transformed(layer, signals, kernel):
 
 
 def _by_mode(mode, *parts):
-    """Return what the mode says of the real and imaginary parts."""
+    """Return the output of the mode, computed from the real and imaginary parts."""
     if mode in ("real", "imag"):
         return parts[0]
     if mode == "stft":
@@ -134,7 +134,7 @@ def _by_mode(mode, *parts):
 
 
 def _arranged(layer, y):
-    """Return (batch, channels, frames, frequencies) in the order of axes that is wanted."""
+    """Return (batch, channels, frames, frequencies) in the layer's order of axes."""
     first = layer.data_format == "channels_first"
     if layer.expand_dims:
         return y if first else transpose(y, perm=(0, 2, 3, 1))
@@ -232,7 +232,7 @@ class MelSpectrogram(Layer, builds_at_init=True, takes_lists=True):
 
 
 def _window(layer, dtype):
-    """Return the window in the middle of `fft_length` elements, or None."""
+    """Return the window padded on both sides to `fft_length` elements, or None."""
     window = layer.window
     if window is None:
         return None

@@ -1,4 +1,4 @@
-"""Calls of a layer with given values of its variables, which stay as they are."""
+"""Calls of a layer with given values of its variables, which do not change."""
 
 from framework.core.errors import InvalidArgumentError
 from framework.core.stateless import StatelessScope, values_after

@@ -186,7 +186,7 @@ class TextVectorization(Layer):
         return dtypes.string
 
     def build(self, input_shape: ShapeLike = None) -> None:
-        """Do nothing: the vocabulary, without which no call is possible, may come later."""
+        """Do nothing: the vocabulary may be set later, before the first call."""
 
     def call(self, inputs: TensorLike) -> Any:
         return self._lookup_layer.call(look_up(tensor(inputs), table=self._framework.tokens))

@@ -25,7 +25,7 @@ __all__ = [
 
 
 def matches(*aliases) -> Callable[[F], F]:
-    """Return a decorator that makes a public function of 0 and 1 from a formula of booleans."""
+    """Return a decorator that converts the boolean results of a formula to 0 and 1."""
     return public(lambda y_true, y_pred: (tensor(y_true), tensor(y_pred)), _as_numbers, aliases)
 
 

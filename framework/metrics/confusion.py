@@ -362,7 +362,7 @@ class Recall(ShareOfCounts):
 
 
 class BestShare(CountsAtThresholds, direction="up"):
-    """Base of metrics that report the best rate among thresholds where another is high enough."""
+    """Base of metrics that report the best rate for which another rate is high enough."""
 
     def __post_init__(self):
         super().__post_init__()

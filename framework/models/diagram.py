@@ -1,4 +1,4 @@
-"""A model as a diagram: boxes of layers, clusters of nested models, and the edges between them."""
+"""The diagram of a model: boxes of layers, clusters of nested models, and edges between them."""
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
@@ -78,7 +78,7 @@ class ModelCluster:
             self.links.append((source.key, target.key, edge))
 
     def boxes(self):
-        """Yield all boxes, also those in clusters."""
+        """Yield all boxes, including those in clusters."""
         for item in self.items:
             if isinstance(item, ModelCluster):
                 yield from item.boxes()
@@ -86,7 +86,7 @@ class ModelCluster:
                 yield item
 
     def all_edges(self):
-        """Return the edges, also those in clusters."""
+        """Return all edges, including those in clusters."""
         inner = [item.all_edges() for item in self.items if isinstance(item, ModelCluster)]
         return sum(inner, list(self.edges))
 
@@ -200,7 +200,7 @@ def _tensors(layer, call):
 
 
 def _text(tensors, of):
-    """Return what `of` says of one or several tensors."""
+    """Return `of(tensor)` as text, for one or several tensors."""
     if isinstance(tensors, dict):
         return ", ".join(f"{name}: {_text(x, of)}" for name, x in tensors.items())
     found = [of(x) for x in nest.flatten(tensors) if isinstance(x, KerasTensor)]

@@ -1,4 +1,4 @@
-"""A model's diagram as a drawing: its layout, as SVG and, through Matplotlib, as PNG or PDF."""
+"""Draw the diagram of a model: layout, SVG and, with Matplotlib, PNG or PDF."""
 
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ DIRECTIONS = ("TB", "BT", "LR", "RL")
 
 
 class Waypoint:
-    """Where an edge crosses a row between the rows of its ends."""
+    """The point at which an edge crosses a row between the rows of its ends."""
 
     is_source, width = False, 8
 

@@ -31,7 +31,7 @@ class DistillationLoss:
         nest.assert_same_structure(teacher_outputs, student_outputs)
 
     def validate_model_compatibility(self, teacher: Any, student: Any) -> None:
-        """Raise ValueError if the loss cannot be computed for these models; it always can here."""
+        """Raise ValueError if the loss cannot be computed for these models; here: never."""
 
 
 class LogitsDistillation(DistillationLoss):

@@ -357,7 +357,7 @@ def _cross(space, given):
 
 
 def _to_adapt(space):
-    """Return the names of features whose layers have an `adapt` and no values of the user's."""
+    """Return the names of features whose layers need `adapt`: the user gave them no values."""
     return [
         name for name, layer in space.preprocessors.items()
         if hasattr(layer, "adapt")
@@ -443,7 +443,7 @@ def _one_hot(space, name, x, spec):
 
 
 def _size(name, layer):
-    """Return how many indices a layer gives."""
+    """Return the number of indices that a layer can return."""
     if isinstance(layer, (IntegerLookup, StringLookup)):
         return layer.vocabulary_size()
     if isinstance(layer, CategoryEncoding):

@@ -248,7 +248,7 @@ def standardized(x, ref, name, sizes=True):
 
 
 def _with_rank(x, expected):
-    """Return `x` without its last axis, or with one more, of size 1, if the shape has that rank."""
+    """Return `x` with a last axis of size 1 removed or added, to match the rank of the shape."""
     shape = x.shape
     if len(shape) == len(expected) + 1 and shape[-1] == 1:
         return reshape(x, shape=tuple(shape[:-1]))

@@ -1,4 +1,4 @@
-"""The op calls of a functional model as Keras's records of operations, and back.
+"""Conversion between the op calls of a functional model and Keras's configs of operations.
 
 A Keras file names an operation by its class in `keras.src.ops`; the class has some arguments of
 the function in its config and gets the others in the call.

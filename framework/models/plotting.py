@@ -1,4 +1,4 @@
-"""plot_model and model_to_dot: a model as a picture, and in Graphviz's DOT language."""
+"""plot_model and model_to_dot: a model as an image, and in Graphviz's DOT language."""
 
 import io
 import sys
@@ -98,7 +98,7 @@ def model_to_dot(
 
 
 class ModelDot:
-    """A model's diagram, as text in the DOT language or as a picture."""
+    """A model's diagram, as text in the DOT language or as an image."""
 
     def __init__(self, cluster, rankdir, dpi, splines, subgraph=False):
         self._cluster, self._rankdir, self._dpi = cluster, rankdir, dpi
@@ -189,7 +189,7 @@ def _check_unused(kwargs, function):
 
 
 def _shown(file, form):
-    """Return the picture for a notebook; None outside one, or for another format."""
+    """Return the image for a notebook; None outside a notebook or for another format."""
     if "IPython" not in sys.modules or form not in ("png", "svg"):
         return None
     try:

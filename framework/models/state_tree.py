@@ -37,7 +37,7 @@ def set_state_tree(model, state_tree):
 
 
 def variables_of(model, group):
-    """Return the variables of a group; none of an optimizer that the model does not have."""
+    """Return the variables of a group; none for the optimizer of a model that is not compiled."""
     if group == "optimizer_variables":
         return [] if model.optimizer is None else model.optimizer.variables
     return getattr(model, group)

@@ -1,4 +1,4 @@
-"""Call the methods of optimizers that Keras does not have.
+"""Safe calls of those methods of optimizers that Keras does not have.
 
 A user's subclass may define the same names for other purposes; these functions call the built-in
 methods.

@@ -317,7 +317,7 @@ def _turned(x):
 
 
 def _shared(first, second):
-    """Return the area that boxes share, given as left, top, right, bottom."""
+    """Return the area of the intersection of boxes (left, top, right, bottom)."""
     (x1, y1, x2, y2), (u1, v1, u2, v2) = first, second
     across, down = minimum(x2, u2) - maximum(x1, u1), minimum(y2, v2) - maximum(y1, v1)
     zero = np.zeros((), across.dtype.np)

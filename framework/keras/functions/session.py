@@ -36,7 +36,7 @@ def is_keras_tensor(x: TensorLike) -> bool:
 
 
 def clear_session(free_memory: bool = True) -> None:
-    """Restart the numbers in names of unnamed layers, losses and metrics."""
+    """Reset the counters for automatic names of layers, losses and metrics."""
     forget_names()
 
 

@@ -13,7 +13,7 @@ _CONTAINERS = (list, tuple, Mapping, deque)
 
 
 class MAP_TO_NONE:
-    """What the function of `traverse` returns to replace a part of the structure by None."""
+    """The value that a function of `traverse` returns to replace a part by None."""
 
 
 def is_nested(structure: Any) -> bool:
@@ -249,7 +249,7 @@ def _mapped(func, form, structures, path):
 
 
 def _kind(structure):
-    """Return what two containers must share to be alike."""
+    """Return the class by which two containers are compared."""
     if isinstance(structure, Mapping):
         return dict
     if hasattr(structure, "_fields"):
@@ -258,7 +258,7 @@ def _kind(structure):
 
 
 def _same(function, a, b, path, deeper=False):
-    """Raise unless `b` has the form of `a`; with `deeper`, its leaves may be containers."""
+    """Raise unless `b` has the structure of `a`; with `deeper`, its leaves may be containers."""
     if not is_nested(a):
         if is_nested(b) and not deeper:
             raise InvalidArgumentError(f"{function}: expected a leaf{_at(path)}, got {b!r}.")

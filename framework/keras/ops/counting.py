@@ -1,4 +1,4 @@
-"""Functions of keras.ops that count, search and choose elements.
+"""Functions of keras.ops that count, search and select elements.
 
 >>> from framework import keras
 >>> keras.ops.bincount([1, 1, 3]).numpy()

@@ -1,4 +1,4 @@
-"""Arguments that the functions of keras.ops.image share: images in both formats, and choices."""
+"""Checks of arguments of keras.ops.image: images in both data formats, and choices."""
 
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError

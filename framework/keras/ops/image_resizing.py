@@ -1,4 +1,4 @@
-"""keras.ops.image: images in another size; resized, cropped, padded.
+"""keras.ops.image: resize, crop and pad images.
 
 >>> from framework import keras
 >>> keras.ops.image.resize(np.arange(8.0).reshape(1, 2, 4, 1), (1, 2)).numpy().ravel()
@@ -151,7 +151,7 @@ def _with_axis_last(x, axis):
 
 
 def _margins(before, after, old, new, what, sides):
-    """Return the pixels added or removed on both sides of an axis from two of three numbers.
+    """Return the pixels added or removed on both sides of an axis; two of three numbers are given.
 
     Args:
         before, after, new: the numbers, one of them None.

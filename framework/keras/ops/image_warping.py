@@ -1,4 +1,4 @@
-"""keras.ops.image: images turned, shifted and distorted; every pixel is read at another position.
+"""keras.ops.image: rotate, shift and distort images; each output pixel reads another position.
 
 Derivatives are those of the interpolation, for images and transforms.
 

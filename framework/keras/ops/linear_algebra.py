@@ -212,7 +212,7 @@ def det(x: TensorLike) -> Tensor:
 
 
 def logdet(x: TensorLike) -> Tensor:
-    """Return the logarithm of the size of the determinants of square matrices."""
+    """Return log(|det|) of square matrices."""
     return linalg.slogdet(floating(x))[1]
 
 

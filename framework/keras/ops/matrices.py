@@ -1,4 +1,4 @@
-"""Functions of keras.ops for diagonals, blocks and products of matrices, and for turning them.
+"""Functions of keras.ops for diagonals, blocks, rotations and products of matrices.
 
 >>> from framework import keras
 >>> keras.ops.diag([1, 2], k=1).numpy().tolist()
@@ -105,7 +105,7 @@ def flipud(x: TensorLike) -> Tensor:
 
 
 def rot90(array: TensorLike, k: Any = 1, axes: Axis = (0, 1)) -> Tensor:
-    """Turn by `k` times 90° in the plane of two axes, from the first towards the second."""
+    """Rotate by `k` times 90° in the plane of two axes, from the first towards the second."""
     x = tensor(array)
     pair = ints(axes)
     if len(pair) != 2 or len({one_axis(a, x.ndim, "rot90") for a in pair}) != 2:
@@ -218,7 +218,7 @@ def cross(
 
 
 def slogdet(x: TensorLike) -> tuple[Tensor, Tensor]:
-    """Return the sign of the determinants of matrices, and the logarithm of their size."""
+    """Return the sign of the determinants of matrices, and log(|det|)."""
     sign, log = linalg.slogdet(floating(x))
     return sign, log
 

@@ -1,6 +1,6 @@
 """Reductions of keras.ops that leave out NaN, and quantiles.
 
-Where a slice holds nothing but NaN, its sum is 0, its product 1, and any other result NaN.
+A slice of NaN only has the sum 0 and the product 1; any other result is NaN.
 
 >>> from framework import keras
 >>> keras.ops.nanmean([1.0, float("nan"), 3.0]).numpy()
@@ -42,12 +42,12 @@ def _only_nan(x, axis, keepdims):
 
 
 def nansum(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return the sum over the axes in `axis`, without NaN."""
+    """Return the sum over the axes in `axis`, ignoring NaN."""
     return plain.sum(_without_nan(x, 0), axis, keepdims)
 
 
 def nanprod(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return the product over the axes in `axis`, without NaN."""
+    """Return the product over the axes in `axis`, ignoring NaN."""
     return plain.prod(_without_nan(x, 1), axis, keepdims)
 
 
@@ -72,12 +72,12 @@ def cumprod(x: TensorLike, axis: Axis = None, dtype: DTypeLike = None) -> Tensor
 
 
 def nanmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return the largest element over the axes in `axis`, without NaN."""
+    """Return the largest element over the axes in `axis`, ignoring NaN."""
     return _nan_extreme(plain.max, x, axis, keepdims, -math.inf, "nanmax")
 
 
 def nanmin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return the smallest element over the axes in `axis`, without NaN."""
+    """Return the smallest element over the axes in `axis`, ignoring NaN."""
     return _nan_extreme(plain.min, x, axis, keepdims, math.inf, "nanmin")
 
 
@@ -90,7 +90,7 @@ def _nan_extreme(extreme, x, axis, keepdims, instead, what):
 
 
 def nanmean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return the mean over the axes in `axis`, without NaN."""
+    """Return the mean over the axes in `axis`, ignoring NaN."""
     x = floating(x)
     axis = all_axes(axis, x.ndim, "nanmean")
     return like(_nan_mean(widened(x), axis, keepdims), x)
@@ -110,13 +110,13 @@ def _mean_of_numbers(y, x, axis, keepdims):
 
 
 def nanvar(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return the variance over the axes in `axis`, without NaN; the divisor is their number."""
+    """Return the variance over the axes in `axis`, ignoring NaN; divide by the count of numbers."""
     x = floating(x)
     return like(_nan_variance(widened(x), axis, keepdims, "nanvar"), x)
 
 
 def nanstd(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return the standard deviation without NaN; where it is 0, its slope is 0."""
+    """Return the standard deviation, ignoring NaN; where it is 0, its gradient is 0."""
     x = floating(x)
     return like(elementwise.root(_nan_variance(widened(x), axis, keepdims, "nanstd")), x)
 

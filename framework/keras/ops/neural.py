@@ -219,7 +219,7 @@ def dot_product_attention(
 
 
 def _for_heads(x, heads):
-    """Repeat keys or values to so many heads (Ainslie et al. 2023, arXiv:2305.13245)."""
+    """Repeat keys or values to the number `heads` (Ainslie et al. 2023, arXiv:2305.13245)."""
     own = x.shape[2]
     if own in (heads, 0, None) or heads is None or heads % own:
         # equal head counts need no repeat; counts that do not fit raise in the attention op

@@ -139,7 +139,7 @@ def view_as_complex(x: TensorLike) -> Tensor:
 
 
 def _of_float32(*values):
-    """Return the tensors in float32 unless they are wider: complex numbers have no fewer."""
+    """Return the tensors in float32 or wider: there are no narrower complex numbers."""
     narrow = values[0].dtype.size < 4
     return [as_dtype(x, "float32") if narrow else x for x in values]
 
@@ -178,7 +178,7 @@ lcm = keras.binary(numerics.lcm, "the least common multiple of the integers {x} 
 
 
 def fmax(x1: TensorLike, x2: TensorLike) -> Tensor:
-    """Return the larger of x1 and x2; beside a NaN the other."""
+    """Return the larger of x1 and x2; if one is NaN, the other."""
     x1, x2 = promote(x1, x2)
     if not x1.dtype.is_floating:
         return ops.maximum(x1, x2)
@@ -186,7 +186,7 @@ def fmax(x1: TensorLike, x2: TensorLike) -> Tensor:
 
 
 def fmin(x1: TensorLike, x2: TensorLike) -> Tensor:
-    """Return the smaller of x1 and x2; beside a NaN the other."""
+    """Return the smaller of x1 and x2; if one is NaN, the other."""
     x1, x2 = promote(x1, x2)
     if not x1.dtype.is_floating:
         return ops.minimum(x1, x2)

@@ -1,4 +1,4 @@
-"""Functions of keras.ops that reduce axes or find extremes.
+"""Functions of keras.ops that reduce axes, such as sums, maxima and argmax.
 
 >>> from framework import keras
 >>> keras.ops.sum([[1.0, 2.0], [3.0, 4.0]], axis=-1).numpy()
@@ -62,7 +62,7 @@ def _variance(x, axis, keepdims, what):
 
 
 def std(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return the standard deviation; where it is 0, its slope is 0."""
+    """Return the standard deviation; where it is 0, its gradient is 0."""
     x = floating(x)
     deviation = elementwise.root(_variance(x, axis, keepdims, "std"))
     return deviation if is_complex(x) else like(deviation, x)

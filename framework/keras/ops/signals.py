@@ -53,13 +53,13 @@ def bartlett(x: TensorLike) -> Tensor:
 
 @operation
 def hanning(x: TensorLike) -> Tensor:
-    """Return the Hann window of length `x`: (1 - cos) / 2 over one turn."""
+    """Return the Hann window of length `x`: (1 - cos) / 2 over one period."""
     return _window(0.5 - 0.5 * np.cos(_angles(x, "hanning")))
 
 
 @operation
 def hamming(x: TensorLike) -> Tensor:
-    """Return the Hamming window of length `x`: 0.54 - 0.46 cos over one turn."""
+    """Return the Hamming window of length `x`: 0.54 - 0.46 cos over one period."""
     return _window(0.54 - 0.46 * np.cos(_angles(x, "hamming")))
 
 

@@ -1,4 +1,4 @@
-"""keras.preprocessing.image: Pillow's images from and to arrays and files."""
+"""keras.preprocessing.image: conversion of images between Pillow, arrays and files."""
 
 from framework.core.lazy import attach_stub
 

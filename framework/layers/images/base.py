@@ -1,4 +1,4 @@
-"""The base of image layers: dicts of images and what belongs to them, one image or a batch.
+"""The base of image layers, for one image or a batch, alone or in a dict with labels and boxes.
 
 A layer draws a transformation once per call, `get_random_transformation`, and applies it to the
 images, labels, bounding boxes and segmentation masks. Users' subclasses may replace each part.
@@ -200,7 +200,7 @@ _PARTS = {
 
 
 def _applied(layer, part, value, single, transformation, training):
-    """Return what the layer's method for a part of the input returns."""
+    """Apply the layer's method for one part of the input, and return the result."""
     name = f"single_{part}" if single else f"{part}es" if part.endswith("x") else f"{part}s"
     method = getattr(layer, f"transform_{name}")
     return method(value, transformation=transformation, training=training)
@@ -299,7 +299,7 @@ def uniform(source, shape, low=0.0, high=1.0, dtype="float32"):
 
 
 def per_image(x, rank=4):
-    """Return numbers, one per image, in a shape that broadcasts to a batch."""
+    """Reshape numbers, one per image, so that they broadcast to a batch."""
     return reshape(tensor(x), shape=(-1, *(1,) * (rank - 1)))
 
 

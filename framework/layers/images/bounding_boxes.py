@@ -1,4 +1,4 @@
-"""MaxNumBoundingBoxes: as many boxes for every image."""
+"""MaxNumBoundingBoxes: the same number of boxes for every image."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Bounding boxes: formats, clipping, and what happens to boxes when pixels move.
+"""Bounding boxes: formats, clipping, and transforms that follow those of the images.
 
 A box has four coordinates on the last axis. Its formats:
 
@@ -149,7 +149,7 @@ def clipped(bounding_boxes, height=None, width=None, name="xyxy"):
 
 
 def cropped(boxes, top, left, height, width):
-    """Return "xyxy" boxes of the part of an image that begins at (left, top), cut at its edges."""
+    """Return "xyxy" boxes relative to the crop that begins at (left, top), cut at its edges."""
     x1, y1, x2, y2 = columns(tensor(boxes))
     return joined(
         clip(x1 - left, 0, width), clip(y1 - top, 0, height),
@@ -158,7 +158,7 @@ def cropped(boxes, top, left, height, width):
 
 
 def padded(boxes, top, left):
-    """Return "xyxy" boxes of an image after `top` rows and `left` columns were put before it."""
+    """Return "xyxy" boxes of an image padded with `top` rows and `left` columns."""
     x1, y1, x2, y2 = columns(tensor(boxes))
     return joined(x1 + left, y1 + top, x2 + left, y2 + top)
 

@@ -48,7 +48,7 @@ def _filtered(images, kernel):
 
 
 def _bell(size, sigma, reach=None):
-    """Return `size` weights of a normal distribution, of sum 1; none beyond `reach` from 0."""
+    """Return `size` weights of a normal distribution with sum 1; zeros beyond `reach` from 0."""
     x = np.arange(size, dtype=np.float32) - np.float32((size - 1) / 2)
     weights = exp(-0.5 * (x / sigma) * (x / sigma))
     if reach is not None:
@@ -123,7 +123,7 @@ class RandomSharpness(RandomLayer):
 
 
 def _smoothed(images):
-    """Return the means of 3 x 3 pixels, the middle one with the weight 5, others with 1."""
+    """Return the weighted means of 3 x 3 pixels: the center has the weight 5, the others 1."""
     edge = ((0, 0), (1, 1), (1, 1), (0, 0))
     total, whole = pad(images, widths=edge), slice(None)
     for axis, n in ((1, images.shape[1]), (2, images.shape[2])):

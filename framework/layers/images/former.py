@@ -44,7 +44,7 @@ class _RandomSize(RandomLayer, axis=0, left_out=("data_format", "bounding_box_fo
     bounding_box_format = None
 
     def get_random_transformation(self, data: Any, training: bool = True, seed: Any = None) -> Any:
-        """Return the new size, which Python reads: each size is a plan of its own."""
+        """Return the new size as an int: each size has its own compiled plan."""
         if not training:
             return None
         low, high = _bounds(self.factor)

@@ -48,7 +48,7 @@ class MovingLayer(RandomLayer, moves=True):
 
 
 def in_training(transform_boxes: Method) -> Method:
-    """Decorate a `transform_bounding_boxes`, which returns boxes as they are in inference."""
+    """Decorate a `transform_bounding_boxes` to return unchanged boxes in inference."""
 
     @functools.wraps(transform_boxes)
     def transform(self, bounding_boxes, transformation=None, training=True):
@@ -78,7 +78,7 @@ def warped(layer, images, transforms, interpolation, mode, affine=True, straight
 
 
 def _rows(*columns):
-    """Return transforms (batch, 8) of six columns (batch, 1), the last two being 0; or numbers."""
+    """Return transforms (batch, 8) from six columns (batch, 1) or numbers; the last two are 0."""
     n = next(c.shape[0] for c in columns if not isinstance(c, (int, float)))
     columns = [
         np.full((n, 1), c, np.float32) if isinstance(c, (int, float)) else c for c in columns

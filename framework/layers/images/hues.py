@@ -1,4 +1,4 @@
-"""Random hue and saturation, and RandomColorJitter, which changes all of an image's colours."""
+"""Random hue and saturation, and RandomColorJitter, which changes all colors of an image."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""RandomErasing, CutMix and MixUp: parts of images erased, and images mixed with others."""
+"""RandomErasing, CutMix and MixUp: erase parts of images, and mix images with others."""
 
 from typing import Annotated, Any
 
@@ -117,7 +117,7 @@ class RandomErasing(RandomLayer):
 
 
 def _filling(layer, source, shape):
-    """Return what a RandomErasing puts into its rectangle, in a shape that broadcasts."""
+    """Return the values that fill the rectangle of RandomErasing, in a shape that broadcasts."""
     low, high = map(float, layer.value_range)
     if layer.fill_value is None:
         noise = random.draw(source, "normal", shape, "float32", 0.0, 1.0)

@@ -63,7 +63,7 @@ class _Policy(RandomLayer, moves=True):
 
 
 def _names(layer):
-    """Return the names of the inner layers: AugMix without `all_ops` has no colours."""
+    """Return the names of the inner layers: AugMix without `all_ops` has no color layers."""
     return [n for n in _OF_FACTOR if getattr(layer, "all_ops", True) or n not in _COLORS]
 
 
@@ -249,7 +249,7 @@ def _mixed(layer, value, transformation, part):
 
 
 def _stepped(layer, value, step, part):
-    """Return a version after one step: a layer by its name, as in Keras, or by its number."""
+    """Return a version after one step; a layer is chosen by its name, as in Keras, or its index."""
     if "layer_name" in step:
         return _transformer(layer, step["layer_name"], part, value, step["transformation"])()
     pairs = step["transforms"].items()

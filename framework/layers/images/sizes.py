@@ -126,7 +126,7 @@ def _resized_axes(layer, height, width):
 
 
 def _part(images, layer, top, left, height, width):
-    """Return the part of images, whose places are ints, that begins at (top, left)."""
+    """Return the part of images that begins at (top, left), two ints."""
     index = [slice(None)] * len(images.shape)
     for axis, start, size in zip(axes_of(layer), (top, left), (height, width)):
         index[axis] = slice(start, start + size)
@@ -134,7 +134,7 @@ def _part(images, layer, top, left, height, width):
 
 
 def _window(layer, height, width):
-    """Return (start, size) along y and x of the centre in the proportions of the layer's size."""
+    """Return (start, size) along y and x of the center crop with the layer's aspect ratio."""
     high = max(min(height, int(width * layer.height / layer.width)), 1)
     wide = max(min(width, int(height * layer.width / layer.height)), 1)
     return ((height - high) // 2, high), ((width - wide) // 2, wide)

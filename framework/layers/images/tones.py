@@ -1,4 +1,4 @@
-"""Posterization, solarization and automatic contrast: the values of pixels by curves."""
+"""Posterization, solarization and automatic contrast: curves applied to pixel values."""
 
 from typing import Any
 
