@@ -26,7 +26,7 @@ _MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNe
 
 
 class _Stage(NamedTuple):
-    """Equal blocks, the first of which has the strides.
+    """Equal blocks; only the first one has the strides.
 
     `squeeze` is the channels of squeeze and excite per channel of the input; `is_fused`: one 3 x 3
     convolution instead of a 1 x 1 and a depthwise one.

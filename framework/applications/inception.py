@@ -44,7 +44,7 @@ def _stem(x):
 
 
 def _mixed(x, branches, name, pool=None):
-    """Return the concatenated branches, the last of which begins with an average if `pool`."""
+    """Return the concatenated branches; if `pool`, the last branch begins with average pooling."""
     parts = [_chain(x, branch) for branch in branches]
     if pool:
         parts.append(_conv(average_pool(x, 3, 1, padding="same"), pool, 1))

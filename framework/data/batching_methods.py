@@ -75,7 +75,7 @@ class BatchingMethods:
         """Return a dataset of batches of other sizes, with the same rows.
 
         Args:
-            batch_size: an int, or a list of ints that are used in turn.
+            batch_size: an int, or a list of ints, used cyclically.
             drop_remainder: True to drop a smaller last batch.
 
         >>> from framework.data import Dataset

@@ -23,7 +23,7 @@ class ComputingMethods:
     ):  # fmt: skip
         """Return a dataset of `map_func(element)`: a tensor, or a tuple or dict of tensors.
 
-        An error of `map_func` says at which element of which stage it happened. Before `batch`, a
+        An error of `map_func` names the element and the stage where it happened. Before `batch`, a
         function of arrays in memory that has no effects is called once for all rows of a batch, if
         that gives the same bits.
 

@@ -36,7 +36,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
 
     Arrays in memory have a fast path: between `from_tensor_slices` and `batch`, the methods
     `shuffle`, `take`, `skip`, `shard`, `zip`, `enumerate`, `cache`, `prefetch` and `repeat` only
-    change an array of row numbers, and a batch is one slice or one `np.take` of each array. A
+    change an array of row indices, and a batch is one slice or one `np.take` of each array. A
     mapped function of elementwise ops and movements is called once for the rows of a batch.
 
     >>> data = Dataset.from_tensor_slices([1, 2, 3, 4, 5]).map(lambda x: x * 10).batch(2)

@@ -1,7 +1,7 @@
 """Arrays in .npy, .npz and HDF5 files, whose rows are read when they are needed.
 
 A FileArray stands for an array among those of a dataset's rows. It has a shape, a dtype, and
-indexing by a range of rows, by row numbers, and by one row. Nothing else of the file is in memory.
+indexing by a range of rows, by row indices, and by one row. Nothing else of the file is in memory.
 """
 
 import os

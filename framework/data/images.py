@@ -111,7 +111,7 @@ def load_img(
         color_mode: "rgb", "rgba" or "grayscale"; the latter keeps depths of 16 and 32 bits.
         target_size: (height, width); None to keep the size.
         interpolation: "nearest", "bilinear", "bicubic", "lanczos", "box" or "hamming".
-        keep_aspect_ratio: True to cut out the centre in the target's proportions before resizing.
+        keep_aspect_ratio: True to crop the center in the target's aspect ratio before resizing.
 
     Raises:
         ValueError: an argument is unknown.

@@ -11,7 +11,7 @@ import numpy as np
 from framework.core.errors import InvalidArgumentError, UnsafeFileError
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_COLORS = {1: 0, 2: 4, 3: 2, 4: 6}  # channels -> the colour type of the header
+_COLORS = {1: 0, 2: 4, 3: 2, 4: 6}  # channels -> the color type in the header
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 _LARGEST = 1 << 31  # the most bytes of a decoded image: a tiny damaged file can declare any size
 
@@ -94,7 +94,7 @@ def _restored(kind, row, above):
 
 
 def _paeth(left, up, corner):
-    """Return the neighbour nearest to left + up - corner."""
+    """Return the neighbor (left, up or corner) nearest to left + up - corner."""
     guess = left + up - corner
     a, b, c = np.abs(guess - left), np.abs(guess - up), np.abs(guess - corner)
     return np.where((a <= b) & (a <= c), left, np.where(b <= c, up, corner))

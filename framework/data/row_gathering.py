@@ -1,7 +1,7 @@
 """Rows: arrays of equal length with the row order of one iteration, and their batches.
 
 This is the fast path of datasets and of `fit` for arrays in memory: `take`, `skip`, `shard` and
-`shuffle` only change an order of row numbers, `batches` takes one slice or one `np.take` of each
+`shuffle` only change an order of row indices, `batches` takes one slice or one `np.take` of each
 array per batch, and a function that can be is called once for the rows of a batch.
 """
 
@@ -18,7 +18,7 @@ from framework.data.structure import boxed, packer
 
 
 class Rows:
-    """Arrays, an order of rows for each (a range or an array of row numbers), and a structure.
+    """Arrays, an order of rows for each (a range or an array of row indices), and a structure.
 
     The orders have equal lengths. Each array has its own order, because zipped datasets may differ.
     `maps` are functions that the elements of rows pass through (`row_functions.py`); each has an

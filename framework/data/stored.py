@@ -135,7 +135,7 @@ def read_elements(path, kind=""):
     """Yield the elements of a file.
 
     Raises:
-        LoadError: it is no file of elements.
+        LoadError: it is not a file of elements.
         DataLossError: it is truncated or modified.
     """
     records = read_records(path, kind)

@@ -33,7 +33,7 @@ def call(function, element):
 
 
 def noted(error, stage, what, number):
-    """Add to an error which element of which stage it happened at."""
+    """Add a note to an error: the element and the stage at which it happened."""
     stages = [type(s).__name__ for s in walk(stage)]
     note = (
         f"This happened in {what} at element {number} (the first is 0) of stage {len(stages)} of "
@@ -46,7 +46,7 @@ def noted(error, stage, what, number):
 
 
 def run(stage, what, function, element, number):
-    """Return `function(element)`; an error says which element of which stage it was."""
+    """Return `function(element)`; an error names the element and the stage."""
     try:
         return call(function, element)
     except StopIteration as error:  # would end the iteration silently

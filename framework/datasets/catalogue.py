@@ -33,17 +33,17 @@ ENTRIES = {
         "1a2e3a52e0398de6463aebe6f4a8da34fb21fbb6b934cf88c3425e766f2a1a6f",
     ),
     "cifar10": Entry(
-        "60,000 pictures, 32 × 32, ten classes",
+        "60,000 images, 32 × 32, ten classes",
         "cifar-10-batches-py-target/cifar-10-batches-py/data_batch_1",
     ),
     "cifar100": Entry(
-        "60,000 pictures, 32 × 32, a hundred classes",
+        "60,000 images, 32 × 32, a hundred classes",
         "cifar-100-python-target/cifar-100-python/train",
     ),
     "diabetes": Entry("442 patients, ten measurements each, progress"),
     "digits": Entry("1,797 handwritten digits, 8 × 8"),
     "fashion_mnist": Entry(
-        "70,000 pictures of clothes, 28 × 28, ten classes",
+        "70,000 images of clothes, 28 × 28, ten classes",
         "fashion-mnist/train-images-idx3-ubyte.gz",
     ),
     "imdb": Entry(

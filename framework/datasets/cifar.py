@@ -31,7 +31,7 @@ def folder_of(inner, name, file_hash):
 
 
 def read(file, labels):
-    """Return the pictures (n, 3, 32, 32), uint8, and the list of labels with this name in a file.
+    """Return the images (n, 3, 32, 32), uint8, and the list of labels with this name in a file.
 
     Raises:
         LoadError: the file is missing, or holds something else. Nothing in it is unpickled.

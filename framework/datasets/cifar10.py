@@ -6,7 +6,7 @@ from framework.datasets import cifar
 
 
 def load_data():
-    """Return `(x_train, y_train), (x_test, y_test)`: 50,000 and 10,000 pictures and their labels.
+    """Return `(x_train, y_train), (x_test, y_test)`: 50,000 and 10,000 images and their labels.
 
     Pictures are uint8 of shape (n, 32, 32, 3); labels are uint8 of shape (n, 1): 0 airplane,
     1 automobile, 2 bird, 3 cat, 4 deer, 5 dog, 6 frog, 7 horse, 8 ship, 9 truck.

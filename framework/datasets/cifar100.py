@@ -7,7 +7,7 @@ from framework.datasets import cifar
 
 
 def load_data(label_mode="fine"):
-    """Return `(x_train, y_train), (x_test, y_test)`: 50,000 and 10,000 pictures and their labels.
+    """Return `(x_train, y_train), (x_test, y_test)`: 50,000 and 10,000 images and their labels.
 
     Pictures are uint8 of shape (n, 32, 32, 3); labels are int64 of shape (n, 1).
 

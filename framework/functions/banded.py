@@ -148,7 +148,7 @@ def banded_triangular_solve(
     bands: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Solve systems of triangular matrices of which only `bands` are not 0, by substitution.
+    """Solve systems of triangular matrices that are 0 outside `bands`, by substitution.
 
     Args:
         bands: of shape (..., k, n), by the row of the matrix. For a lower triangle the first band

@@ -254,7 +254,7 @@ def clip_by_value(
 ) -> Tensor:  # fmt: skip
     """Clip elements to [clip_value_min, clip_value_max].
 
-    The slope at both bounds is 1. For IndexedSlices only the stored slices are clipped.
+    The derivative at both bounds is 1. For IndexedSlices only the stored slices are clipped.
 
     >>> import framework as tf
     >>> tf.clip_by_value([-2.0, 0.5, 3.0], 0.0, 1.0).numpy()

@@ -176,7 +176,7 @@ def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -
 
 # ---- one operand: rounding and sign --------------------------------------------------------------
 
-abs = tf.unary(ops.absolute, "the absolute value; its slope at 0 is 0", numbers)
+abs = tf.unary(ops.absolute, "the absolute value; its derivative at 0 is 0", numbers)
 negative = tf.unary(ops.negative, "-{x}", numbers)
 sign = tf.unary(ops.sign, "-1, 0 or 1: the sign of {x}", numbers)
 square = tf.unary(ops.square, "{x}²", numbers)

@@ -75,7 +75,7 @@ def reduce_join(
 
     Args:
         inputs: strings.
-        axis: the axes, the first of which moves fastest; by default all, in their order.
+        axis: the axes; the first one varies fastest. By default all, in their order.
         keepdims: keep the joined axes with size 1.
         separator: what stands between the strings.
     """

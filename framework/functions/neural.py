@@ -25,7 +25,7 @@ from framework.ops.losses import sigmoid_cross_entropy
 
 
 def relu(features: TensorLike, name: str | None = None) -> Tensor:
-    """Return max(x, 0); the slope at 0 is 0.
+    """Return max(x, 0); the derivative at 0 is 0.
 
     >>> import framework as tf
     >>> tf.nn.relu([-1.0, 2.0]).numpy()

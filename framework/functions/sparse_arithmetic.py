@@ -49,7 +49,7 @@ def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
 
     Args:
         op: a function that keeps the shape.
-        *args, **kwargs: its arguments, at least one of which is sparse.
+        *args, **kwargs: its arguments; at least one is sparse.
 
     >>> import framework as tf
     >>> x = tf.SparseTensor([[1]], [2.0], [3])
@@ -75,7 +75,7 @@ def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
 
 
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
-    """Return the sum of two tensors, of which one is sparse; sparse if both are.
+    """Return the sum of a sparse tensor and another tensor; it is sparse if both are.
 
     Args:
         a, b: tensors of one shape and dtype.

@@ -106,7 +106,7 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Return the derivative of order `a` of digamma(x).
 
     Args:
-        a: whole numbers from 0, of the dtype of `x`; elsewhere the result is NaN.
+        a: non-negative integers in the dtype of `x`; elsewhere the result is NaN.
         x: floats.
 
     >>> import framework as tf

@@ -213,7 +213,7 @@ def select(condlist: Any, choicelist: Any, default: TensorLike = 0) -> Any:
 
 
 def clip(a: TensorLike, a_min: TensorLike, a_max: TensorLike) -> Any:
-    """Return `a` with its elements limited to a range, of which one end can be None."""
+    """Return `a` with its elements limited to a range; one end can be None."""
     if a_min is None or a_max is None:
         limit, name = (a_max, "minimum") if a_min is None else (a_min, "maximum")
         return ops(name)(*promoted(a, limit))

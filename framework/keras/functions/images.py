@@ -18,7 +18,7 @@ def smart_resize(
     x: TensorLike, size: Any, interpolation: str = "bilinear", data_format: str = "channels_last",
     **kwargs: Any,
 ) -> Any:  # fmt: skip
-    """Return the largest centred part of images in the proportions of `size`, in this size.
+    """Return the largest centered crop of images with the aspect ratio of `size`, resized to it.
 
     Args:
         x: (batch, height, width, channels), or one image of rank 3.

@@ -165,7 +165,9 @@ fmod = keras.binary(
     numerics.fmod, "the remainder of {x} / {y}, with the sign of {x}", without_booleans
 )
 hypot = keras.binary(
-    numerics.hypot, "sqrt({x}² + {y}²), without overflow; its slopes at (0, 0) are 0", alike_floats
+    numerics.hypot,
+    "sqrt({x}² + {y}²), without overflow; its derivatives at (0, 0) are 0",
+    alike_floats,
 )
 logaddexp2 = keras.binary(
     numerics.logaddexp2, "log2(2**{x} + 2**{y}), without overflow", alike_floats

@@ -329,7 +329,7 @@ def extract_sequences(x: TensorLike, sequence_length: Any, sequence_stride: Any)
 def cdist(x: TensorLike, y: TensorLike) -> Tensor:
     """Return the Euclidean distances of the rows of x and the rows of y: (..., rows, rows).
 
-    The slopes of a distance of 0 are 0.
+    The derivatives of a distance of 0 are 0.
     """
     x, y = (floating(v) for v in promote(x, y))
     if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-1]:
