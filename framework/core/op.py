@@ -146,7 +146,7 @@ class Op:
                 numbers = numbers or kind is float
             else:
                 return self._unusual(args, attrs)
-        if numbers and boxed and self.broadcasts and (narrow := _bfloat16_of(arrays)):
+        if numbers and self.broadcasts and (narrow := _bfloat16_of(arrays)):
             return self(*[np.asarray(a, narrow) if type(a) is float else a for a in args], **attrs)
         try:
             value = self.forward(*arrays, **attrs)
@@ -276,9 +276,11 @@ _MISFITS = ("broadcast", "mismatch", "shapes", "dimension")
 
 
 def _bfloat16_of(arrays):
-    """Return the dtype bfloat16 if an array has it, because NumPy would promote it with a float
-    to float32."""
-    return next((a.dtype for a in arrays if type(a) is ndarray and a.dtype.kind == "V"), None)
+    """Return the dtype bfloat16 if an array has it: NumPy makes float32 of it and a float."""
+    for a in arrays:
+        if type(a) is ndarray and a.dtype.kind == "V":
+            return a.dtype
+    return None
 
 
 def _place_of(op):

@@ -21,7 +21,7 @@ class ExponentialMovingAverage:
         >>> import framework as tf
         >>> v, averages = tf.Variable(1.0), tf.train.ExponentialMovingAverage(0.9)
         >>> averages.apply([v])
-        >>> v.assign(11.0)
+        >>> _ = v.assign(11.0)
         >>> averages.apply([v])
         >>> averages.average(v).numpy()
         np.float32(2.0)

@@ -205,7 +205,7 @@ class _Calls:
             if getattr(_record(operation), "graph", None) is not None:
                 # calls of a functional model count from 1, see graph_config
                 node = max(node - 1, 0)
-            if len(self._outputs.get(name, ())) == 1:
+            if node >= 0 and len(self._outputs.get(name, ())) == 1:
                 node = 0  # Keras 2 also counts calls that are not in the config
             try:
                 return self._tensor((name, node, index))

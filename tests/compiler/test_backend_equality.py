@@ -93,7 +93,7 @@ def test_layers_train_alike(name, i):
                 loss = tf.add_n([
                     tf.reduce_mean(tf.square(tf.cast(part, tf.float32)))
                     for part in nest.flatten(y)
-                ])  # fmt: skip
+                ] + layer.losses)  # fmt: skip
             variables = layer.trainable_variables
             if variables:
                 grads = tape.gradient(loss, variables)

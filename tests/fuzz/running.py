@@ -290,10 +290,11 @@ def run(text, mode, seconds=SECONDS):
     """The `Outcome` of a program in a mode."""
     import framework as tf
     from framework import keras
+    from framework.training.usage_warnings import no_warnings  # of labels and rates drawn at random
 
     outcome = Outcome()
     names = Runner(tf, keras, outcome).names
-    with within(mode), listening(outcome, ALLOWED_WARNINGS), at_most(seconds):
+    with within(mode), no_warnings(), listening(outcome, ALLOWED_WARNINGS), at_most(seconds):
         keras.utils.set_random_seed(1)
         execute(text, names, outcome)
     keras.backend.clear_session()

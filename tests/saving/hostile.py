@@ -279,7 +279,7 @@ _broken("nodes of nothing", _set(*_DENSE, "inbound_nodes", value=[{}]), function
 _broken("no calls", _set(*_DENSE, "inbound_nodes", value=[]), functional=True)
 _broken("same name twice", _set(*_DENSE, "name", value="x"), functional=True)
 _broken("outputs of no layer", _set("config", "output_layers", value=["q", 0, 0]), functional=True)
-_broken("outputs of no call", _set("config", "output_layers", value=["d", 9, 0]), functional=True)
+_broken("outputs of no call", _set("config", "output_layers", value=["d", -9, 0]), functional=True)
 _broken("outputs a text", _set("config", "output_layers", value="d"), functional=True)
 
 

@@ -64,7 +64,8 @@ SAMPLES |= {
     ],
     "whole_divide": [call(np.array([[3, -4, 0], [1, 8, -7]]), np.array([[2, 3, 4], [-1, -2, 3]]))],
     "whole_mod": [call(np.array([[3, -4, 0], [1, 8, -7]]), np.array([[2, 3, 4], [-1, -2, 3]]))],
-    "in_order": [call(np.array([0, 3, 7]), what="x")],
+    # one element: tests call it with other orders of the elements, too
+    "in_order": [call(np.array([7]), what="x"), call(np.zeros(0, np.int64), what="x")],
     "within": [call(np.array([[3, 0, 1], [2, 2, 0]]), what="x", size=4)],
     "class_indices": [call(integers(2, 3, below=4), classes=4), call(real(3) * 0 + 1, classes=4)],
 }  # fmt: skip
