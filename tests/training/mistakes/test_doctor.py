@@ -11,8 +11,12 @@ X = (RNG.normal(size=(128, 6)) + LABELS[:, None]).astype("float32")
 layers = keras.layers
 
 
+@pytest.fixture(autouse=True)
+def _seed():
+    keras.utils.set_random_seed(1)  # before layers are created: initializers take their seeds then
+
+
 def made(*stack, loss=None, optimizer="adam"):
-    keras.utils.set_random_seed(1)
     model = keras.Sequential([*stack], name="net")
     loss = loss or keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile(optimizer, loss)
