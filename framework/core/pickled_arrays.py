@@ -99,7 +99,7 @@ _NDARRAY = Constructor(lambda *_: _refuse())
 
 
 def _refuse():
-    raise ValueError("an array that is not made from its bytes")
+    raise ValueError("an array whose pickle does not hold its elements as bytes")
 
 
 ARRAYS = {

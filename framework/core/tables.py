@@ -27,7 +27,7 @@ def columns_of(table):
     """Return {name: array} of a table.
 
     Raises:
-        DTypeError: a column has other values than numbers, booleans and texts.
+        DTypeError: a column contains values other than numbers, booleans and strings.
     """
     if hasattr(table, "collect"):
         raise DTypeError(

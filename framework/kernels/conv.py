@@ -22,7 +22,7 @@ _algorithm = "auto"
 _SMALL = 2e5  # minimum multiply-adds for a Numba kernel; for fewer, NumPy is faster
 _LARGE = 1e7  # minimum multiply-adds for which Winograd's algorithm in NumPy is faster than im2col
 _CHANNELS = 16  # minimum channels and filters for which Winograd's algorithm is faster
-# minimum output positions per line for the direct algorithm, which multiplies line by line
+# minimum output width for the direct algorithm, which computes row by row
 _LINE = 24
 _FEW = 24  # minimum columns (channels or filters) of the direct algorithm's matrix products
 # The largest tile size m of Winograd's algorithm (m × m outputs) that "auto" uses. In

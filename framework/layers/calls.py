@@ -174,7 +174,7 @@ def name_layer(error, layer):
 def _converted(layer, args, kwargs):
     dtype = layer.input_dtype if layer.autocast else None
 
-    # the package's layers compute with tensors, except those that declare `takes_sparse`
+    # the package's layers expect dense tensors, except those that declare `takes_sparse`
     dense = type(layer).__module__.startswith("framework.layers.") and not (
         type(layer)._framework.takes_sparse
     )

@@ -176,7 +176,7 @@ class FeatureSpace(Layer):
     def integer_hashed(
         cls, num_bins: Any, output_mode: Any = "one_hot", name: Any = None
     ) -> Feature:
-        """Return a feature of the hash buckets of integers, see `Hashing`."""
+        """Return a feature that hashes integers into buckets; see `Hashing`."""
         layer = Hashing(num_bins, name=_layer_name(name, "integer_hashed"))
         return Feature("int32", layer, output_mode)
 

@@ -20,7 +20,8 @@ class Gradients(MutableMapping):
     Args:
         tensors, variables: lists of equal length.
         weight: the weight of the batch when steps accumulate: its number of rows.
-        parts: [(kind, weight, tensors)] if the losses of a batch add up in different ways.
+        parts: [(kind, weight, tensors)] if the losses of a batch are reduced in different ways,
+            such as by a sum and by a mean.
     """
 
     def __init__(self, tensors, variables, weight=1.0, parts=None):

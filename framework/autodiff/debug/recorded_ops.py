@@ -214,7 +214,7 @@ def _input_shapes(step, known):
         if serial in known:
             shapes[position] = known[serial][0]
         for i, name in enumerate(step.op.inputs):
-            # the input is a constant that a derivative rule keeps
+            # the input is a constant that a derivative rule saves for the backward pass
             if name in reads and shapes[i] is None:
                 shapes[i] = np.shape(getattr(reads[name], "array", reads[name]))
     return list(shapes.values())

@@ -45,7 +45,7 @@ def experimental_enable_numpy_behavior(
 
 
 def _dtype(dtype):
-    """Return a NumPy dtype; that of Python floats for `float`."""
+    """Return a NumPy dtype; for `float` and None, the default floating dtype."""
     return np.dtype(default_float()) if dtype in (float, None) else dtypes.as_dtype(dtype).np
 
 

@@ -109,7 +109,8 @@ def pointer(kind):
 
 
 integers, floats = pointer(types.int64), pointer(types.float32)
-EVERYTHING = 1 << 40  # a length beyond every index: the arguments of a task bound its accesses
+# A length that no index reaches: tasks check no bounds, their arguments limit what they access.
+EVERYTHING = 1 << 40
 
 
 @kernel(forceinline=True)

@@ -38,7 +38,7 @@ _ALL = np.empty((0, 0, 0, 0), np.uint8)
 
 @kernel
 def transpose(w, turned, first, last):
-    """Transpose the channels and filters of a window, for the channels `first` to `last`."""
+    """Swap the channel and filter axes of a 3 × 3 kernel, for the channels `first` to `last`."""
     _, _, channels, filters = w.shape
     source, target = w.reshape(-1), turned.reshape(-1)
     for cell in range(9):

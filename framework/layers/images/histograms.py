@@ -45,7 +45,7 @@ class Equalization(BaseImagePreprocessingLayer, draws=False):
 
 
 def _equalized(layer, channel):
-    """Return a channel of all images with an even distribution."""
+    """Return one channel of all images with its histogram equalized."""
     top = layer.bins - 1
     values = rescaled(channel, layer.value_range, _BYTES)
     wide = as_dtype(values, "float32")

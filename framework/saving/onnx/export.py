@@ -122,7 +122,7 @@ def _traced(given):
         trials = [given.arrays(sizes, k, fill) for k in range(count)]
         return (*general_graph([given.function] * count, trials), sizes)
 
-    # raises an ExportError of the varied contents even if constant contents work
+    # An ExportError with varied contents is final: constant contents could hide a frozen value.
     def of_sizes(sizes):
         return first_that_runs([partial(attempt, sizes, fill) for fill in FILLS])
 
