@@ -58,7 +58,7 @@ def plain(output: object) -> np.ndarray:
 
 
 def take_turns(run, about) -> None:
-    """Answer with `about` first, then with medians until nobody asks any more."""
+    """Write `about`, then a median for each line of standard input, until it ends."""
     measure.answer(about)
     for line in sys.stdin:
         run.timed(0, 1)  # what others have left in the caches is not its own
