@@ -62,7 +62,8 @@ def gather(
         indices: integers of any shape, from 0 to size - 1.
         validate_indices: ignored; indices are always checked.
         axis: an int; by default `batch_dims`.
-        batch_dims: the number of leading axes that `params` and `indices` share.
+        batch_dims: the number of leading axes that `params` and `indices` share; a negative one
+            counts from the rank of `indices`. `axis` is not one of them.
 
     Raises:
         OutOfRangeError: an index lies outside the axis.
@@ -71,18 +72,53 @@ def gather(
     >>> tf.gather([10, 20, 30], [2, 0]).numpy()
     array([30, 10], dtype=int32)
     """
-    if isinstance(params, RaggedTensor):
-        return params._rows(np.asarray(_tensor(indices)).reshape(-1))
+    if isinstance(params, RaggedTensor) or isinstance(indices, RaggedTensor):
+        return _ragged_gather(params, indices, axis, batch_dims)
     x, indices = tensor(params), tensor(indices)
     if not indices.dtype.is_integer:
         raise DTypeError(f"gather: `indices` must be integers, got {indices.dtype}.")
     axis = one_axis(batch_dims if axis is None else axis, x.ndim, "gather")
+    batch_dims = _batch_dims(batch_dims, indices.ndim)
+    if axis < batch_dims:
+        raise InvalidArgumentError(
+            f"gather: batch_dims ({batch_dims}) must be less than or equal to axis ({axis}), which "
+            "is not one of the batch axes."
+        )
     indices = ops.within(indices, what="gather: `indices`", size=x.shape[axis])
     if not batch_dims and not axis:
         return gather_rows(x, indices)
     if not batch_dims:
         return ops.gather(x, indices, axis=axis)
-    return _batch_gather(x, indices, axis, batch_dims % max(indices.ndim, 1))
+    return _batch_gather(x, indices, axis, batch_dims)
+
+
+def _ragged_gather(x, indices, axis, batch_dims):
+    """Gather rows of a ragged tensor, or rows at ragged indices."""
+    if batch_dims or axis:
+        raise InvalidArgumentError(
+            "gather: of ragged tensors expected axis=0 and batch_dims=0, got axis="
+            f"{axis} and batch_dims={batch_dims}. Pad with to_tensor() first."
+        )
+    if isinstance(indices, RaggedTensor):
+        found = gather(x, indices.flat_values)
+        return indices._with_parts((*indices.nested_row_splits, found))
+    at = _tensor(indices)
+    within = ops.within(at, what="gather: `indices`", size=len(x))
+    rows = x._rows(np.asarray(within).reshape(-1))
+    for size in at.shape[:0:-1]:
+        rows = RaggedTensor.from_uniform_row_length(rows, size)
+    return rows if at.ndim else rows[0]
+
+
+def _batch_dims(batch_dims, rank):
+    """Return `batch_dims`, counted from the front."""
+    found = int(batch_dims)
+    if not -rank <= found <= rank:
+        raise InvalidArgumentError(
+            f"gather: expected batch_dims from {-rank} to {rank}, because `indices` has {rank} "
+            f"axes, got {found}."
+        )
+    return found + rank if found < 0 else found
 
 
 def _batch_gather(x, indices, axis, batch_dims):

@@ -230,3 +230,43 @@ def test_symbolic():
     assert (tf.shape(x).shape, tf.shape(x).dtype) == ((3,), "int32")
     with pytest.raises(TypeError, match="no values"):
         int(tf.shape(x)[0])
+
+
+def batched_take(x, indices, axis, batch):
+    """`tf.gather` by NumPy, one batch entry after the other."""
+    found = [np.take(x[i], indices[i], axis - batch) for i in np.ndindex(x.shape[:batch])]
+    return np.reshape(found, (*x.shape[:batch], *np.shape(found[0])))
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 4])
+def test_gather_of_all_axes_and_batch_dims(rank):
+    random = np.random.default_rng(rank)
+    x = random.normal(size=(2, 3, 2, 3)[:rank])
+    for inner in ((), (2,), (3, 2)):
+        for batch in range(rank):
+            indices = random.integers(0, 2, (*x.shape[:batch], *inner))
+            for axis in range(batch, rank):
+                expected = batched_take(x, indices, axis, batch)
+                for a, b in ((axis, batch), (axis - rank, batch), (axis, batch - indices.ndim)):
+                    if b or not batch:  # a batch_dims of all axes of `indices` cannot be negative
+                        np.testing.assert_array_equal(
+                            tf.gather(x, indices, axis=a, batch_dims=b), expected
+                        )
+                if axis == batch:
+                    np.testing.assert_array_equal(tf.gather(x, indices, batch_dims=batch), expected)
+
+
+@pytest.mark.parametrize(("axis", "batch_dims", "text"), [
+    (0, 1, "less than or equal to axis"), (-3, 2, "less than or equal to axis"),
+    (2, 3, "expected batch_dims from -2 to 2"), (2, -3, "expected batch_dims from -2 to 2"),
+])  # fmt: skip
+def test_gather_refuses_batch_dims(axis, batch_dims, text):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        tf.gather(np.zeros((2, 2, 2)), np.zeros((2, 2), int), axis=axis, batch_dims=batch_dims)
+
+
+def test_gather_of_all_batch_axes_has_gradients():
+    x = tf.Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.gather(x, [2, 0], axis=1, batch_dims=1) ** 2)
+    np.testing.assert_array_equal(tape.gradient(y, x), [[0, 0, 6], [8, 0, 0]])

@@ -80,6 +80,15 @@ def test_indices():
     assert x[2, 1].item() == 9
     assert [row.tolist() for row in x] == LISTS
     assert tf.gather(x, [2, 0]).to_list() == [[5, 9, 2], [3, 1, 4, 1]]
+    assert tf.gather(x, 2).tolist() == [5, 9, 2]
+    assert tf.gather(x, [[2, 3], [3, 1]]).to_list() == [[[5, 9, 2], [6]], [[6], []]]
+    places = tf.ragged.constant([[2], [], [0, 1]])
+    assert tf.gather([10, 20, 30], places).to_list() == [[30], [], [10, 20]]
+    assert tf.gather(x, places).to_list() == [[[5, 9, 2]], [], [[3, 1, 4, 1], []]]
+    with pytest.raises(tf.errors.OutOfRangeError, match="indices"):
+        tf.gather(x, [7])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="axis=1"):
+        tf.gather(x, [0], axis=1)
     with pytest.raises(tf.errors.OutOfRangeError, match="row 5"):
         x[5]
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be a slice"):
