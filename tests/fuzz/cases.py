@@ -61,6 +61,12 @@ class Finding:
     text: str = ""
 
     @property
+    def line(self):
+        """Of the program, where it shows; None where it is none."""
+        found = re.match(r"line (\d+): ", self.what)
+        return found and int(found[1])
+
+    @property
     def sort(self):
         """The same for failures that are the same failure."""
         what = re.sub(r"line \d+: ", "", self.what)
@@ -128,7 +134,7 @@ def shrunk(text, finding, seconds=60):
         found, _ = check(shorter, modes, 20)
         return found is not None and found.sort == finding.sort
 
-    return shrink(text, fails, seconds)
+    return shrink(text, fails, seconds, finding.line)
 
 
 def as_test(seed, finding, text):

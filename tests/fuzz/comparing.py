@@ -9,6 +9,7 @@ int, an exception or what is finite, the result counts as undecided.
 """
 
 import contextlib
+import functools
 
 import numpy as np
 
@@ -114,6 +115,7 @@ _EPS = {np.dtype(d): float(np.finfo(d).eps) for d in ("float16", "float32", "flo
 _EPS.update({np.dtype("complex64"): 1.2e-7, np.dtype("complex128"): 2.3e-16})
 
 
+@functools.cache
 def _eps(dtype):
     """The last place of numbers near 1; None for a dtype that is exact."""
     return 2.0**-7 if dtype.name == "bfloat16" else _EPS.get(dtype)
@@ -258,11 +260,7 @@ def noise(seed):
 
         return run
 
-    ops = [
-        op
-        for op in table.values()
-        if op.name in _SUMS or not (op.kind == "movement" or op.name in _EXACT)
-    ]
+    ops = [op for op in table.values() if _rounds(op)]
     noisy = {op.name: with_noise(op) for op in ops}
     before = [(op, "forward", op.forward, noisy[op.name]) for op in ops]
     for op, cell in _in_line():
@@ -277,22 +275,30 @@ def noise(seed):
             setattr(where, name, old)
 
 
+def _rounds(op):
+    return op.name in _SUMS or not (op.kind == "movement" or op.name in _EXACT)
+
+
+@functools.cache
 def _in_line():
     """(op, cell) of the functions that keep an op's forward for themselves."""
     from framework.functions import elementwise
 
+    found = []
     for function in vars(elementwise).values():
         code = getattr(function, "__code__", None)
         if code is not None and {"op", "forward"} <= set(code.co_freevars):
             cells = dict(zip(code.co_freevars, function.__closure__, strict=True))
-            yield cells["op"].cell_contents, cells["forward"]
+            found.append((cells["op"].cell_contents, cells["forward"]))
+    return found
 
 
-def with_noise(text, run):
-    """A function that gives outcomes of a program with noise; each is computed once."""
+def with_noise(text, run, most=_MORE):
+    """A function that gives up to `most` outcomes of a program with noise, each computed once."""
     found = []
 
     def outcomes(count=_RUNS):
+        count = min(count, most)
         while len(found) < count:
             with noise(len(found)):
                 found.append(run(text, "off"))

@@ -6,6 +6,8 @@ change. Numbers may differ by `NEAR` of an array's largest element or by what no
 design stands in `DIFFERENCES`, with the reason.
 """
 
+import functools
+import gc
 import os
 import re
 import warnings
@@ -21,13 +23,21 @@ import framework as ours
 from framework import keras as our_keras
 from tests.fuzz import comparing
 from tests.fuzz.cases import Finding, as_test
-from tests.fuzz.comparing import UndecidedError, difference, with_noise
+from tests.fuzz.comparing import _RUNS, UndecidedError, difference, with_noise
 from tests.fuzz.programs import program
 from tests.fuzz.running import Outcome, Runner, at_most, execute, within
 from tests.fuzz.shrinking import shrink
 from tests.fuzz.tensorflow_differences import reason_of
 
+theirs.config.threading.set_intra_op_parallelism_threads(1)
+theirs.config.threading.set_inter_op_parallelism_threads(1)
 theirs.config.run_functions_eagerly(True)
+# The graph of a jacobian's rows takes a third of a second to build; row by row the numbers are the
+# same.
+theirs.GradientTape.jacobian = functools.partialmethod(
+    theirs.GradientTape.jacobian, experimental_use_pfor=False
+)
+gc.freeze()  # TensorFlow's million objects: each full collection would visit them
 theirs.get_logger().setLevel("ERROR")
 NEAR = 1e-5
 
@@ -65,10 +75,18 @@ def _one_error(tree):
     return tuple(_one_error(t) for t in tree)
 
 
-def check(text):
-    """A `Finding` of a program, None where both sides agree."""
-    mine, other = alike(run_ours(text)), alike(run_theirs(text))
-    noisy = with_noise(text, lambda text, mode: alike(run_ours(text, mode)))
+def check(text, worth_it=None, **noise):
+    """A `Finding` of a program, None where both sides agree.
+
+    Args:
+        worth_it: tells of our outcome whether TensorFlow has to run the program too.
+        noise: arguments of `with_noise`.
+    """
+    mine = alike(run_ours(text))
+    if worth_it is not None and not worth_it(mine):
+        return None
+    other = alike(run_theirs(text))
+    noisy = with_noise(text, lambda text, mode: alike(run_ours(text, mode)), **noise)
     what = difference(other, mine, noisy)  # theirs instead of ours: noise is about ours
     return None if what is None else Finding("tensorflow", what, text)
 
@@ -84,7 +102,7 @@ def one(seed, kept):
         return told
     if finding is None:
         return told
-    text = shrink(text, lambda shorter: _fails(shorter, finding), 60)
+    text = shrink(text, lambda shorter: _fails(shorter, finding), 60, finding.line)
     try:
         latest = check(text) or finding
     except UndecidedError:
@@ -101,13 +119,21 @@ def one(seed, kept):
 
 
 def _fails(text, finding):
+    """Whether a shorter text shows the same; a few runs with noise are enough for the search."""
     try:
-        found = check(text)
+        found = check(text, _has_its_names, most=_RUNS)
     except UndecidedError:
         return False
     if found is None or found.sort != finding.sort or _SPOILT.search(found.what):
         return False
     return _gist(found.what) == _gist(finding.what)
+
+
+def _has_its_names(outcome):
+    """Whether the program has lost no name that it needs."""
+    raised = [tree for _, tree in outcome.kept if isinstance(tree, tuple) and tree[0] == "raised"]
+    said = [text for *_, text in raised] + [outcome.error[1] if outcome.error else ""]
+    return not any("is not defined" in text for text in said)
 
 
 # What comes of a statement that is missing, in either library.

@@ -19,6 +19,7 @@ What a program kept is compared by `comparing.py`. Modes:
 """
 
 import contextlib
+import functools
 import logging
 import signal
 import sys
@@ -304,11 +305,16 @@ def run(text, mode, seconds=SECONDS):
 def execute(text, names, outcome):
     """Run a text with names; what ends it early stands in the outcome."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            code = compile(text, "<program>", "exec")
-        exec(code, names)
+        exec(_compiled(text), names)
     except Exception as error:
         outcome.error = (type(error).__name__, str(error).partition("\n")[0][:300])
         outcome.traceback = traceback.format_exc()
     outcome.finish()
+
+
+@functools.lru_cache(16)
+def _compiled(text):
+    """The code of a program, which runs in several modes and with noise."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        return compile(text, "<program>", "exec")

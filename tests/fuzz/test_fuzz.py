@@ -15,6 +15,7 @@ from tests.fuzz import cases, expressions, networks
 from tests.fuzz.comparing import UndecidedError, difference, with_noise
 from tests.fuzz.programs import program
 from tests.fuzz.running import run
+from tests.fuzz.shrinking import shrink
 from tests.fuzz.tensorflow_differences import DIFFERENCES
 
 # As many programs as take about a minute on one core.
@@ -65,6 +66,18 @@ def test_a_wrong_plan_is_found_and_shrunk(change):
     short = cases.shrunk(text, found)
     assert len(short.strip().splitlines()) <= 12, short
     assert cases.check(short, ["numpy"])[0].sort == found.sort
+
+
+def test_shrinking_ends_and_tries_no_text_twice():
+    tried = []
+
+    def fails(text):
+        tried.append(text)
+        return "exp" in text
+
+    text = "def f(x):\n    if x:\n        pass\n    return tf.exp(x)\nx0 = 1\ncall(f, x0)\nout(5)\n"
+    assert shrink(text, fails, seconds=5, line=6) == "def f(x):\n    return tf.exp(x)\n"
+    assert len(tried) == len(set(tried)) < 60
 
 
 def test_a_wrong_kernel_is_found(change):
