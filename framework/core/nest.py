@@ -7,15 +7,20 @@ a Shape. A Composite, such as a SparseTensor, is a leaf, too, unless `composites
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from framework.core.composite import Composite
 from framework.core.errors import InvalidArgumentError
 
 _CONTAINERS = (list, tuple, Mapping)
+_LEAVES = frozenset((np.ndarray, type(None), str, int, float))  # saves asking the ABC Mapping
 
 
 def is_nested(structure):
     """Return whether a value is a list, tuple or mapping."""
     kind = type(structure)
+    if kind in _LEAVES:
+        return False
     # a Shape is a tuple, but counts as a leaf; for tensors this is a shortcut
     if getattr(kind, "_is_leaf", False):
         return False

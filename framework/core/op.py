@@ -339,12 +339,16 @@ class Binary(Op):
     __slots__ = ()
 
     def __call__(self, a, b) -> Any:
-        if type(a) is not Tensor:
-            return Op.__call__(self, a, b)
-        x, y, kind = a.array, b, type(b)
-        if kind is Tensor:
+        x, y, kind = a, b, type(b)
+        if type(a) is Tensor:
+            x = a.array
+            if kind is Tensor:
+                y = b.array
+            elif kind not in _RAW or (kind is float and x.dtype.kind == "V"):
+                return Op.__call__(self, a, b)
+        elif type(a) is float and kind is Tensor and b.array.dtype.kind != "V":
             y = b.array
-        elif kind not in _RAW or (kind is float and x.dtype.kind == "V"):
+        else:
             return Op.__call__(self, a, b)
         try:
             value = self.forward(x, y)

@@ -60,6 +60,12 @@ def strict(a, b) -> tuple[Any, Any]:
 
 def strict_all(*values) -> tuple[Any, ...]:
     """Return the operands as tensors of one dtype; raise DTypeError if they have two."""
+    first = values[0].array.dtype if type(values[0]) is Tensor else None
+    for v in values:
+        if type(v) is not Tensor or v.array.dtype is not first:
+            break
+    else:
+        return values
     values = [v.read() if isinstance(v, CoreVariable) else v for v in values]
     values = [v._as_tensor() if hasattr(v, "_as_tensor") else v for v in values]
     typed = [v for v in values if _is_typed(v)]

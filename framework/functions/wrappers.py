@@ -25,6 +25,8 @@ from framework.core.tensor import Tensor
 
 Function = TypeVar("Function", bound=Callable)
 
+_BOOL = np.dtype(bool)
+
 
 class Rule(NamedTuple):
     """How a wrapper converts its operands.
@@ -33,11 +35,13 @@ class Rule(NamedTuple):
         convert: called with the operands, then with the wrapper's name if `named`.
         kinds: NumPy kinds of dtypes: tensors of one such dtype need no conversion.
         named: whether `convert` takes the name, for error messages.
+        weak: whether `convert` leaves a Python float beside a tensor of float32 or float64 as it is.
     """
 
     convert: Callable
     kinds: str = "biufcOSV"
     named: bool = False
+    weak: bool = False
 
 
 def float_operands(x, y, name):
@@ -52,6 +56,11 @@ def float_operands(x, y, name):
 def number_operands(x, y, name):
     """Convert operands by the strict rule to tensors of one dtype that is not bool, or raise."""
     x, y = strict(x, y)
+    one = x if type(x) is Tensor else y
+    if type(one) is Tensor:  # the other is a number or has the same dtype
+        if one.array.dtype is not _BOOL:
+            return x, y
+        raise refused_booleans(name)
     for value in (x, y):
         if getattr(value, "dtype", None) == np.bool_:
             raise refused_booleans(name)
@@ -60,6 +69,8 @@ def number_operands(x, y, name):
 
 def number(x, name):
     """Convert to a tensor of a dtype that is not bool, or raise."""
+    if type(x) is Tensor and x.array.dtype is not _BOOL:
+        return x
     x = tensor(x)
     if x.dtype.is_bool:
         raise refused_booleans(name)
@@ -69,8 +80,8 @@ def number(x, name):
 anything = Rule(tensor)
 numbers = Rule(number, "iufcOSV", named=True)
 floats = Rule(floating, "fc", named=True)
-alike = Rule(strict)
-alike_numbers = Rule(number_operands, "iufcOSV", named=True)
+alike = Rule(strict, weak=True)
+alike_numbers = Rule(number_operands, "iufcOSV", named=True, weak=True)
 alike_floats = Rule(float_operands, "fc", named=True)
 
 
@@ -163,11 +174,15 @@ class Wrappers:
         """Return `f(x, y, name=None)`."""
         declared = Declaration(op, returns, rule, name or name_of(op))
         convert, kinds = declared.binary_rule(), rule.kinds
+        number = float if rule.weak else Tensor
 
         def function(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-            if type(y) is Tensor and type(x) is Tensor:
-                dtype = x.array.dtype
-                if dtype is y.array.dtype and dtype.kind in kinds:
+            if type(x) is Tensor:
+                dtype, kind = x.array.dtype, type(y)
+                if kind is Tensor:
+                    if dtype is y.array.dtype and dtype.kind in kinds:
+                        return op(x, y)
+                elif kind is number and dtype.kind == "f":
                     return op(x, y)
             if isinstance(x, Composite) or isinstance(y, Composite):
                 held = x if isinstance(x, Composite) else y
@@ -180,17 +195,19 @@ class Wrappers:
     def reduction(self, op: Callable, returns: str, rule: Rule = anything):
         """Return `f(input_tensor, axis=None, keepdims=False, name=None)`."""
         declared = Declaration(op, returns, rule, name_of(op))
-        convert, what = declared.unary_rule(), declared.name
+        convert, what, kinds = declared.unary_rule(), declared.name, rule.kinds
 
         def function(
             input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False,
             name: str | None = None,
         ) -> Tensor:  # fmt: skip
-            if isinstance(input_tensor, Composite):
-                made = input_tensor._reduced(what, axis, keepdims)
-                if made is not None:
-                    return made
-            x = convert(input_tensor)
+            x = input_tensor
+            if type(x) is not Tensor or x.array.dtype.kind not in kinds:
+                if isinstance(x, Composite):
+                    made = x._reduced(what, axis, keepdims)
+                    if made is not None:
+                        return made
+                x = convert(x)
             axis = all_axes(axis, x.ndim, what)
             return op(x, axis=axis, keepdims=bool(keepdims))
 

@@ -73,11 +73,13 @@ def zeroed(x, condition):
 
 def select(condition, a, b):
     """Return `a` where `condition` holds, else `b`."""
-    if type(condition) is type(a) is np.ndarray and condition.dtype == np.bool_:
+    kind = type(a)
+    wider = kind is type(condition) is np.ndarray and a.size != condition.size
+    if wider and condition.dtype == np.bool_:
         found = _by_rows(condition, a, b)
         if found is not None:
             return found
-    if type(a) in (int, float):
+    if kind in (int, float):
         a = _like_16_bits(a, b)
     elif type(b) in (int, float):
         b = _like_16_bits(b, a)

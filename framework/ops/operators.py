@@ -19,7 +19,7 @@ from framework.core.operand import Operand
 from framework.core.recorders import thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
-from framework.core.variable import CoreVariable, KerasVariable
+from framework.core.variable import CoreVariable, KerasVariable, Variable
 from framework.ops import contraction, division, movement
 from framework.ops import elementwise as e
 from framework.ops.assigning import assign_slice
@@ -78,6 +78,18 @@ def _reflected(op, convert):
     return operator
 
 
+def _strict_reflected(op):
+    """Return a strict reflected operator with a fast path for a float and a tensor of floats."""
+    strict, general = promotion.strict, _of_numbers(op)
+
+    def operator(y, x):
+        if type(x) is float and type(y) is Tensor and y.array.dtype.kind == "f":
+            return op(x, y)
+        return general(*strict(x, y))
+
+    return operator
+
+
 def _comparison(op, convert):
     def operator(x, y, name=None):
         return op(*convert(x, y))
@@ -111,6 +123,11 @@ def _strict_binary(op):
 
     def operator(x, y):
         if type(y) is not Tensor or type(x) is not Tensor:
+            if type(y) is float:
+                if type(x) is Variable:
+                    x = x.read()
+                if type(x) is Tensor and x.array.dtype.kind == "f":
+                    return op(x, y)
             x, y = strict(x, y)
             if type(y) is not Tensor or type(x) is not Tensor:
                 is_number = type(x) is Tensor and x.array.dtype is not refused
@@ -203,7 +220,7 @@ def _arithmetic(name, op, convert):
     if convert is not promotion.strict:
         return _binary(general, convert), _reflected(general, convert)
     if general is op:
-        return _strict_binary(op), _reflected(_of_numbers(op), convert)
+        return _strict_binary(op), _strict_reflected(op)
     general = _of_numbers(general)
     # floor division of floats consists of several ops, so it has no fast path
     if name == "floordiv":
