@@ -35,7 +35,7 @@ class Rule(NamedTuple):
         convert: called with the operands, then with the wrapper's name if `named`.
         kinds: NumPy kinds of dtypes: tensors of one such dtype need no conversion.
         named: whether `convert` takes the name, for error messages.
-        weak: whether `convert` leaves a Python float beside a tensor of float32 or float64 as it is.
+        weak: whether `convert` keeps a Python float beside a tensor of a floating dtype.
     """
 
     convert: Callable
