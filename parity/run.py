@@ -71,7 +71,7 @@ def main(backend, path, part, *patterns):
     keras = load(backend)
     warnings.simplefilter("ignore")  # the tests look at those
     found = {}
-    collect, gc.collect = gc.collect, lambda: 0  # clear_session calls it: seconds in a large process
+    collect, gc.collect = gc.collect, lambda: 0  # clear_session calls it, which takes seconds here
     for number, (name, run) in enumerate(selected(patterns)[first::step]):
         if number % 100 == 0:
             collect()
