@@ -189,11 +189,10 @@ def _check_unused(kwargs, function):
 
 
 def _shown(file, form):
-    """Return the image for a notebook; None outside a notebook or for another format."""
-    if "IPython" not in sys.modules or form not in ("png", "svg"):
+    """Return the image for an IPython shell; None outside one or for another format."""
+    ipython = sys.modules.get("IPython")  # scripts can import it, too
+    if form not in ("png", "svg") or not ipython or ipython.get_ipython() is None:
         return None
-    try:
-        from IPython import display
-    except ImportError:
-        return None
+    from IPython import display
+
     return getattr(display, "SVG" if form == "svg" else "Image")(filename=file)

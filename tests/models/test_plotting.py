@@ -3,6 +3,7 @@
 import re
 import struct
 import sys
+import types
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 
@@ -185,6 +186,15 @@ def test_svg(tmp_path):
     assert {"chain", "branches", "inner (Dense)", "Activation: linear", "Trainable"} <= set(texts)
     assert len(list(root.iter(kind + "rect"))) == 1 + 2 + 7  # the page, clusters, boxes
     assert len([p for p in root.iter(kind + "path") if p.get("marker-end")]) == 7
+
+
+@pytest.mark.parametrize("shell", [None, object()], ids=["script", "notebook"])
+def test_a_picture_is_returned_in_notebooks_only(shell, tmp_path, monkeypatch):
+    display = types.SimpleNamespace(SVG=lambda filename: ("SVG", filename))
+    ipython = types.SimpleNamespace(get_ipython=lambda: shell, display=display)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    file = str(tmp_path / "m.svg")
+    assert plot_model(chain(), file) == (None if shell is None else ("SVG", file))
 
 
 def test_names_are_escaped(tmp_path):
