@@ -22,7 +22,7 @@ _COLORS = np.float32([
     [1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1], [0.5, 0.5, 0, 1],
     [0.5, 0, 0, 1], [0, 0, 0.5, 1], [0, 1, 1, 1], [1, 0, 1, 1],
 ])  # fmt: skip
-"""TensorFlow's colours for boxes without any: yellow, blue, red, lime, purple, olive, ..."""
+"""TensorFlow's colors for boxes without any: yellow, blue, red, lime, purple, olive, ..."""
 
 
 def _op(name, forward, outputs, shapes, **options):
@@ -274,7 +274,7 @@ def draw_bounding_boxes(
     Args:
         images: (batch, height, width, channels), floats.
         boxes: (batch, boxes, 4); 0 is the first row or column, 1 the last.
-        colors: (colours, channels), used in turn; None for ten colours from yellow.
+        colors: (colors, channels), used in turn; None for ten colors from yellow.
 
     Raises:
         ValueError: a shape is another.
@@ -299,7 +299,7 @@ def draw_bounding_boxes(
         table = np.asarray(colors, np.float32)
     if table.ndim != 2 or table.shape[-1] < channels or not len(table):
         raise ShapeError(
-            f"draw_bounding_boxes: `colors` must have shape (colours, {channels}), got "
+            f"draw_bounding_boxes: `colors` must have shape (colors, {channels}), got "
             f"{table.shape}."
         )
     return _drawn(x, boxes, colors=tuple(map(tuple, table[:, :channels].tolist())))

@@ -1,4 +1,4 @@
-"""tf.image: colours, brightness, contrast, and conversion of dtypes.
+"""tf.image: colors, brightness, contrast, and conversion of dtypes.
 
 Integers are converted to floats from 0 to 1, changed, and converted back.
 """
@@ -108,7 +108,7 @@ def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Tensor:
 def per_image_standardization(image: TensorLike) -> Tensor:
     """Give each image the mean 0 and the standard deviation 1.
 
-    The deviation counts as at least 1 / sqrt(number of values), so that an image of one colour
+    The deviation counts as at least 1 / sqrt(number of values), so that an image of one color
     gives zeros.
 
     Args:

@@ -328,8 +328,8 @@ def encode_png(image: TensorLike, compression: Any = -1, name: str | None = None
     """Return the bytes of a PNG file.
 
     Args:
-        image: uint8 or uint16 (..., height, width, channels) with 1 to 4 channels: grey, grey and
-            alpha, colours, colours and alpha.
+        image: uint8 or uint16 (..., height, width, channels) with 1 to 4 channels: gray, gray and
+            alpha, colors, colors and alpha.
         compression: 0 (none) to 9 (smallest), or -1 for a compromise.
 
     Returns:
@@ -367,7 +367,7 @@ def encode_jpeg(
         quality: 0 to 100.
         progressive: True for an image that becomes sharper while it loads.
         optimize_size: True to spend time for fewer bytes.
-        chroma_downsampling: False to keep the colours of every pixel.
+        chroma_downsampling: False to keep the colors of every pixel.
         density_unit: "in" or "cm".
         x_density, y_density: pixels per unit.
         xmp_metadata: bytes.

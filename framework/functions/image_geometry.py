@@ -66,7 +66,7 @@ def cut(x, top, left, height, width):
 
 @operation
 def central_crop(image: TensorLike, central_fraction: Any) -> Tensor:
-    """Return the centre of images.
+    """Return the center of images.
 
     Args:
         image: (height, width, channels), or a batch.
@@ -153,7 +153,7 @@ def padded(x, top, left, height, width):
 
 @operation
 def resize_with_crop_or_pad(image: TensorLike, target_height: Any, target_width: Any) -> Tensor:
-    """Cut images around their centre, or surround them with zeros, to get this size.
+    """Cut images around their center, or surround them with zeros, to get this size.
 
     >>> import framework as tf
     >>> tf.image.resize_with_crop_or_pad(tf.zeros([8, 6, 3]), 4, 9).shape

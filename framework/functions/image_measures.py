@@ -22,7 +22,7 @@ _POWERS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 
 def _differences(x, axis):
-    """Return the differences of neighbours along an axis."""
+    """Return the differences of neighbors along an axis."""
     before = (slice(None),) * axis
     later = getitem(x, index=(*before, slice(1, None)))
     return later - getitem(x, index=(*before, slice(None, -1)))
@@ -69,7 +69,7 @@ def sobel_edges(image: TensorLike) -> Tensor:
 
 @operation
 def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
-    """Return the sum of the absolute differences of neighbouring pixels, for each image.
+    """Return the sum of the absolute differences of neighboring pixels, for each image.
 
     Args:
         images: (batch, height, width, channels), or one image of rank 3.

@@ -126,7 +126,7 @@ def crop_and_resize(
 
     Args:
         image: (batch, height, width, channels).
-        boxes: (parts, 4), rows (y1, x1, y2, x2): 0 is the centre of the first pixel, 1 that of the
+        boxes: (parts, 4), rows (y1, x1, y2, x2): 0 is the center of the first pixel, 1 that of the
             last. A part with y1 > y2 is upside down.
         box_indices: (parts,), integers: the image of each part.
         crop_size: the (height, width) of the parts.
@@ -190,9 +190,9 @@ def extract_glimpse(
         input: (batch, height, width, channels), floats.
         size: the (height, width) of the parts.
         offsets: (batch, 2), rows (y, x): where the parts lie.
-        centered: True if offsets count from the centre of the image, False from its first pixel.
-        normalized: True if offsets count in sizes of the image, or in halves of it if centred:
-            then they are those of the parts' centres. False for pixels, to the first of the part.
+        centered: True if offsets count from the center of the image, False from its first pixel.
+        normalized: True if offsets count in sizes of the image, or in halves of it if centered:
+            then they are those of the parts' centers. False for pixels, to the first of the part.
         noise: "uniform" (from 0 to 1), "gaussian", or "zero" for zeros.
 
     Raises:

@@ -108,7 +108,7 @@ def local_response_normalization(
     input: TensorLike, depth_radius: Any = 5, bias: Any = 1, alpha: Any = 1, beta: Any = 0.5,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return input / (bias + alpha * s)^beta, s the sum of squares over neighbouring channels.
+    """Return input / (bias + alpha * s)^beta, s the sum of squares over neighboring channels.
 
     Krizhevsky et al. 2012, section 3.3.
 

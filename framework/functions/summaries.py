@@ -54,7 +54,7 @@ def image(
 
     Args:
         name, step, description: as `scalar`'s.
-        data: shape (images, height, width, channels) with 1 (grey), 2 (and opacity), 3 (RGB) or 4
+        data: shape (images, height, width, channels) with 1 (gray), 2 (and opacity), 3 (RGB) or 4
             channels; uint8, other integers (scaled), or floats in [0, 1]; other values are clipped.
         max_outputs: the largest number of images to write.
 

@@ -48,7 +48,7 @@ def checked_shape(layer, shape, name):
 
 
 class undisturbed:
-    """Context manager that restores automatic names and the global random generator at its end."""
+    """Context manager that restores automatic names and the global random generator at exit."""
 
     def __enter__(self):
         self._generator = random.global_generator()

@@ -116,7 +116,7 @@ def _floating(layer, x):
 
 
 def _checked(layer, items, what):
-    """Return `items` if it is a list of two or three; otherwise raise."""
+    """Return `items` if it is a list of two or three tensors; otherwise raise an error."""
     cls = type(layer).__name__
     if not isinstance(items, list):
         raise InvalidArgumentError(

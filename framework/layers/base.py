@@ -171,7 +171,7 @@ class Layer(
         self, trainable_variables: Any, non_trainable_variables: Any, *args: Any,
         return_losses: bool = False, **kwargs: Any,
     ) -> Any:  # fmt: skip
-        """Call the layer with other values of its variables, which do not change.
+        """Call the layer with the given values of its variables; the variables do not change.
 
         Args:
             trainable_variables, non_trainable_variables: a value for each of the layer's variables
@@ -194,7 +194,7 @@ class Layer(
         return self.compute_output_spec(*args, **kwargs)
 
     def rematerialized_call(self, layer_call: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return `layer_call`, recomputing its inner values as the layer's `RematScope` asks."""
+        """Return `layer_call`, rematerialized if the layer was created in a `RematScope`."""
         return rematerialization.rematerialized(
             self, self._framework.remat, layer_call, args, kwargs
         )
@@ -242,7 +242,7 @@ class Layer(
             initializer = "glorot_uniform" if dtype.is_floating else "zeros"
         budget = thread.budget
         if budget is not None and budget.has_values and _loads_all(self):
-            initializer = "zeros"  # a file will set the value, and drawing random numbers is slow
+            initializer = "zeros"  # the model file sets the value; drawing one is slow
         with naming(self), making_variables():
             variable = KerasVariable(
                 initializers.get(initializer), shape=shape, dtype=dtype, trainable=trainable,
@@ -275,7 +275,7 @@ class Layer(
     # ---- files ----
 
     def save_own_variables(self, store: Any) -> None:
-        """Put the values of the layer's own variables into a store, without those of inner layers.
+        """Write the layer's own variables, without those of inner layers, to a store.
 
         Args:
             store: a mapping from names to arrays. The default names are "0", "1", ...
@@ -427,7 +427,7 @@ _BASE_CONFIGS = {Layer.get_config}
 
 
 def _loads_all(layer):
-    """Return whether loading sets all variables of the layer: no user's class overrides loading."""
+    """Return whether loading sets all variables: no user-defined class overrides a load method."""
     return type(layer).load_own_variables.__module__.startswith("framework.")
 
 
@@ -471,7 +471,7 @@ def spec_by_call(layer, args, kwargs):
     """Return the outputs of `call` as KerasTensors; the layer stays as it is."""
     if thread.call is not None and thread.call[0] is layer:
         return symbolic_calls.run_symbolically(layer, args, kwargs)
-    with undisturbed(), calling(layer.name):  # not within a call, which builds and casts
+    with undisturbed(), calling(layer.name):  # a call builds the layer and casts
         return symbolic_calls.detached(_built_or_copy(layer)(*args, **kwargs))
 
 
@@ -479,7 +479,7 @@ def _built_or_copy(layer):
     """Return the layer if it is built, else a copy, so that symbolic calls build the copy only."""
     try:
         return layer if layer.built else copy_of(layer)
-    except NotImplementedError:  # without a config the layer cannot be copied
+    except NotImplementedError:  # the layer has no config to be copied from
         return layer
 
 

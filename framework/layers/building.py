@@ -55,7 +55,7 @@ def around(build):
     @functools.wraps(build)
     def wrapper(self, *args, **kwargs):
         record = self._framework
-        if record.building:  # called by super().build() of a subclass that is being built
+        if record.building:  # called by super().build()
             return build(self, *args, **kwargs)
         record.building = True
         try:

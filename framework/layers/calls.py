@@ -64,7 +64,7 @@ def _makes_masks(layer):
 
 
 def _taken_training(layer, kwargs):
-    """Return `training` for this call and its inner calls, and `kwargs` without `training`."""
+    """Return the value of `training` for this call and its inner calls, and the other `kwargs`."""
     training = kwargs.get("training")
     if "training" in kwargs:
         kwargs = {k: v for k, v in kwargs.items() if k != "training"}
@@ -112,7 +112,7 @@ def _build(layer, args, kwargs):
 
 
 def _specs_of(args, kwargs):
-    """Return the positional arguments as TensorSpecs of any batch; None if others were passed."""
+    """Return positional tensors as TensorSpecs of any batch size; None for other arguments."""
     if kwargs or not all(isinstance(a, (Tensor, KerasTensor)) for a in nest.flatten(args)):
         return None
     return nest.map_structure(

@@ -211,7 +211,7 @@ class Lookup(Layer, strings=False):
 
     @property
     def input_dtype(self):
-        """The dtype of words; of indices if `invert`."""
+        """The dtype of the inputs: of words, or of indices if `invert`."""
         return dtypes.string if _has_strings(self) and not self.invert else dtypes.int64
 
     def compute_output_spec(self, inputs: Any):
@@ -221,12 +221,12 @@ class Lookup(Layer, strings=False):
     # ---- files ----
 
     def save_own_variables(self, store: Any) -> None:
-        """Put the IDF weights into a store, as Keras does."""
+        """Write the IDF weights to a store, as Keras does."""
         if self.output_mode == "tf_idf" and self._framework.idf is not None:
             store["idf_weights"] = self._framework.idf
 
     def load_own_variables(self, store: Any) -> None:
-        """Set the IDF weights; `load_assets` reads their words."""
+        """Load the IDF weights; `load_assets` loads the words."""
         if "idf_weights" in store:
             self._framework.idf = np.asarray(store["idf_weights"], dtypes.floatx())
 
@@ -256,7 +256,7 @@ class Lookup(Layer, strings=False):
 
 
 def spec_of(lookup, infer, inputs):
-    """Return `infer(inputs)`; without a vocabulary that the size depends on, this size is None."""
+    """Return the spec `infer(inputs)`; without a vocabulary the size that depends on it is None."""
     own = lookup._framework
     if lookup.output_mode == "int" or lookup.pad_to_max_tokens or own.words is not None:
         return infer(inputs)
@@ -272,7 +272,7 @@ def spec_of(lookup, infer, inputs):
 
 
 def without_paths(config):
-    """Return the constructor's arguments from a config; refuse paths, so that it reads no files.
+    """Return the constructor's arguments from a config; raise for a path: a config reads no files.
 
     Raises:
         UnsafeFileError: the vocabulary is a path instead of a list of words.
@@ -391,7 +391,7 @@ def _refuse_words(layer, words, special):
 
 
 def _set_idf(layer, idf, missing):
-    """Set the IDF weights: the mean for `missing` special tokens, zeros for padding."""
+    """Set the IDF weights; the `missing` special tokens get the mean, padding gets zeros."""
     front = np.full(missing, idf.mean() if idf.size else 0, idf.dtype)
     padding = layer.max_tokens - missing - idf.size if layer.pad_to_max_tokens else 0
     layer._framework.idf = np.concatenate([front, idf, np.zeros(padding, idf.dtype)])
@@ -426,7 +426,7 @@ def _unknown(layer, words):
 
 
 def _hashes(layer):
-    """Return whether unknown words get indices by a hash instead of a remainder."""
+    """Return whether the index of an unknown word is a hash instead of a remainder."""
     return layer.oov_method == "farmhash" or _has_strings(layer)
 
 

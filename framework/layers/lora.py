@@ -53,7 +53,7 @@ class Adaptable:
         shapes = (*rows, rank), (rank, columns)
         locked, self._framework.locked = self._framework.locked, False
         for letter, shape, start in zip("ab", shapes, (a_initializer, b_initializer)):
-            factor = self.add_weight(  # float32: small updates vanish in float16
+            factor = self.add_weight(  # float32, because small updates vanish in float16
                 shape, initializers.get(start), dtype="float32", regularizer=regularizer,
                 name=f"lora_{name}_{letter}",
             )  # fmt: skip
@@ -65,7 +65,7 @@ class Adaptable:
         self.lora_alpha = rank if lora_alpha is None else lora_alpha
 
     def save_own_variables(self, store: Any) -> None:
-        """Put the layer's variables into a store; the delta is added to the weight, as in Keras."""
+        """Write the layer's variables to a store; the delta is added to the weight, as in Keras."""
         if not self.lora_enabled:
             super().save_own_variables(store)
             return
@@ -143,7 +143,7 @@ def with_lora(layer, weight):
 
 
 def enable_as_asked(layer):
-    """At the end of `build`, enable LoRA if the constructor asked for it."""
+    """Enable LoRA at the end of `build` if the argument `lora_rank` is set."""
     if layer.lora_rank:
         layer.enable_lora(layer.lora_rank, layer.lora_alpha)
 

@@ -27,8 +27,8 @@ from framework.ops.reduction import reduce_any
 class Merge(Layer, builds_at_init=True, merge=None, masked=None):
     """Base of layers that combine a list of inputs elementwise; shapes broadcast.
 
-    Class arguments: `merge(layer, inputs)`, and `masked(inputs, masks)` for layers that leave out
-    what is masked, where an input has a mask.
+    Class arguments: `merge(layer, inputs)`, and `masked(inputs, masks)` for layers that ignore
+    masked elements, called if an input has a mask.
     """
 
     supports_masking = True
@@ -45,7 +45,7 @@ class Merge(Layer, builds_at_init=True, merge=None, masked=None):
         return type(self)._framework.merge(self, inputs)
 
     def compute_mask(self, inputs: TensorLike, mask: Any = None):
-        """Return the logical or of the masks; None if an input has no mask."""
+        """Return the logical OR of the masks; None if an input has no mask."""
         if mask is None or any(m is None for m in _list_of_masks(inputs, mask)):
             return None
         return functools.reduce(e.logical_or, mask)
@@ -62,7 +62,7 @@ def _at_least(inputs, number, layer):
 
 
 def _list_of_masks(inputs, mask):
-    """Return `mask` if it is a list with a mask for each of the inputs; otherwise raise."""
+    """Return `mask` if it is a list with a mask for each input; otherwise raise an error."""
     for name, value in (("mask", mask), ("inputs", inputs)):
         if not isinstance(value, (list, tuple)):
             raise InvalidArgumentError(
@@ -98,12 +98,12 @@ def _reduced(op):
 
 
 def _of_elements(mask, rank):
-    """Return a mask with axes of size 1 behind it, so that it broadcasts to the elements."""
+    """Return a mask with trailing axes of size 1, so that it broadcasts to the elements."""
     return mask if mask is None else expand_axes(mask, tuple(range(mask.ndim, rank)))
 
 
 def _masked_product(inputs, masks):
-    """Masked factors count as 1; where all inputs are masked the product is 0."""
+    """Return the product with masked factors as 1; it is 0 where all inputs are masked."""
     output = None
     for x, mask in zip(inputs, masks, strict=True):
         factor = x if mask is None else e.select(mask, x, 1)
@@ -114,7 +114,7 @@ def _masked_product(inputs, masks):
 
 
 def _masked_extreme(op):
-    """Where one of two inputs is masked, the result is the other."""
+    """Return the elementwise extreme; where one of two inputs is masked, the other input."""
 
     def merged(inputs, masks):
         output, known = inputs[0], masks[0]
@@ -158,7 +158,7 @@ class Subtract(Merge, merge=_subtracted):
 
 
 class Multiply(Merge, merge=_reduced(e.multiply), masked=_masked_product):
-    """The product of the inputs, without what is masked."""
+    """The product of the inputs; masked elements do not count."""
 
 
 class Average(Merge, merge=_averaged):
@@ -166,11 +166,11 @@ class Average(Merge, merge=_averaged):
 
 
 class Maximum(Merge, merge=_reduced(e.maximum), masked=_masked_extreme(e.maximum)):
-    """The elementwise maximum of the inputs, without what is masked."""
+    """The elementwise maximum of the inputs; masked elements do not count."""
 
 
 class Minimum(Merge, merge=_reduced(e.minimum), masked=_masked_extreme(e.minimum)):
-    """The elementwise minimum of the inputs, without what is masked."""
+    """The elementwise minimum of the inputs; masked elements do not count."""
 
 
 class Concatenate(Layer, builds_at_init=True):
@@ -197,7 +197,7 @@ class Concatenate(Layer, builds_at_init=True):
         return concat(*inputs, axis=axis)
 
     def compute_mask(self, inputs: TensorLike, mask: Any = None):
-        """Return the concatenated masks, or their logical or if `axis` is the last axis.
+        """Return the concatenated masks, or their logical OR if `axis` is the last axis.
 
         An input without a mask counts as unmasked; without any mask the result is None.
         """

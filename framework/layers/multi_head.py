@@ -91,7 +91,7 @@ class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")
     def _take_masks(self, query, value, key, query_mask):
         """Return the query's Keras mask, which replaces the argument, and remove the inputs' masks.
 
-        They are removed, as in Keras, so that the sum of inputs and outputs has no mask.
+        As in Keras, the sum of inputs and outputs then has no mask.
         """
         query_mask = mask_of(query)
         for x in (query, value, key):

@@ -46,7 +46,8 @@ class Operation(Owning, metaclass=_EveryOperation):
     """Base of operations: a computation without weights that runs on tensors and KerasTensors.
 
     A subclass defines `call`, and `compute_output_spec` if the outputs cannot be inferred by
-    running `call` on KerasTensors. `get_config` has the constructor's arguments if they are plain.
+    running `call` on KerasTensors. `get_config` returns the constructor's arguments if they are
+    plain values.
 
     Args:
         name: a string without "/"; made from the name of the class if None.
@@ -88,7 +89,7 @@ class Operation(Owning, metaclass=_EveryOperation):
         self.name = name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs: KerasTensors if an argument is one."""
+        """Compute the outputs; they are KerasTensors if an argument is a KerasTensor."""
         if is_symbolic(args, kwargs):
             return self.symbolic_call(*args, **kwargs)
         call = self.call
@@ -117,7 +118,7 @@ class Operation(Owning, metaclass=_EveryOperation):
             return apply(_Function(self), args, kwargs, error)
 
     def rematerialized_call(self, fn: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return `fn`, recomputing in the backward pass as the `RematScope` of the object asks."""
+        """Return `fn`, rematerialized if the operation was created in a `RematScope`."""
         return rematerialized(self, self._framework.remat, fn, args, kwargs)
 
     @property

@@ -61,13 +61,13 @@ class RematScope:
 
 
 def rematerialized(owner, scope, call, args, kwargs):
-    """Return `call`, or a function that does the same and keeps no inner values.
+    """Return `call`, or a function that computes the same without saving inner values.
 
     Args:
         owner: the layer or operation whose method `call` is.
         scope: the RematScope in which the owner was created, or None.
         call: a function.
-        args, kwargs: the arguments that it is about to be called with.
+        args, kwargs: the arguments of the next call.
     """
     if scope is None or _draws(owner):
         return call
@@ -107,8 +107,8 @@ def _recomputed(call):
             return call(*given, **named)
 
         def again(*tensors):
-            # Recompute in the context of the first call. The StatelessScope discards assignments,
-            # so that variables such as moving averages are not assigned twice.
+            # Recompute in the context of the first call. The StatelessScope discards assignments:
+            # variables such as moving averages must not be updated twice.
             outer, thread.call = thread.call, link
             try:
                 with StatelessScope():

@@ -29,14 +29,14 @@ class STFTSpectrogram(Layer):
     """Compute a spectrogram by convolutions with windowed cosines and sines, which can be trained.
 
     Args:
-        mode: "log" for log magnitudes, "magnitude", "psd" for the power of one side, "real",
-            "imag", "angle", or "stft" for real parts, then imaginary ones.
+        mode: "log" for log magnitudes, "magnitude", "psd" for the one-sided power spectral density,
+            "real", "imag", "angle", or "stft" for real parts, then imaginary parts.
         frame_length: the number of samples in a frame.
-        frame_step: how far apart frames begin, at most `frame_length`; by default its half.
-        fft_length: the length of the transform, at least `frame_length`; by default the power of 2
-            from it on.
+        frame_step: the distance between frames, at most `frame_length`; by default half of it.
+        fft_length: the length of the transform, at least `frame_length`; by default the next power
+            of 2.
         window: the name of a window, its values, or None; see the initializer `STFT`.
-        periodic: whether the window's period is its length, not one less.
+        periodic: whether the window's period is its length; otherwise its length - 1.
         scaling: "density", "spectrum" or None; see the initializer `STFT`.
         padding: "valid" for whole frames; "same" for `ceil(samples / frame_step)` frames.
         expand_dims: whether to give frequencies an axis of their own.
@@ -148,17 +148,17 @@ class MelSpectrogram(Layer, builds_at_init=True, takes_lists=True):
 
     Args:
         fft_length: the length of the Fourier transform.
-        sequence_stride: how far apart frames begin.
+        sequence_stride: the distance between frames.
         sequence_length: the length of a frame, at most `fft_length`, by default that.
         window: "hann", "hamming", a vector of `sequence_length`, or None.
         sampling_rate: samples per second.
         num_mel_bins: the number of bands.
         min_freq, max_freq: the lowest and the highest frequency, by default half of the rate.
         power_to_db: whether to return decibels.
-        top_db: values lower than the largest one by more than this are raised.
-        mag_exp: the exponent of magnitudes: 1 for the amplitude, 2 for the power.
-        min_power: the least power in a logarithm.
-        ref_power: the power of 0 decibels.
+        top_db: values more than `top_db` below the largest are raised to this limit.
+        mag_exp: the exponent of the magnitudes: 1 for amplitudes, 2 for powers.
+        min_power: the lower bound of the power in the logarithm.
+        ref_power: the power that is 0 decibels.
 
     Shapes: `(batch, samples)` gives `(batch, num_mel_bins, frames)`; a batch is not needed.
 

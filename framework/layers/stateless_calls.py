@@ -1,11 +1,11 @@
-"""Calls of a layer with given values of its variables, which do not change."""
+"""Call a layer with given values of its variables; the variables do not change."""
 
 from framework.core.errors import InvalidArgumentError
 from framework.core.stateless import StatelessScope, values_after
 
 
 def stateless_call(layer, trainable, non_trainable, args, kwargs, return_losses):
-    """Return (outputs, new values of the non-trainable variables), and the losses if asked."""
+    """Return (outputs, new non-trainable values), and the losses if `return_losses`."""
     if not layer.built:
         raise InvalidArgumentError(
             f"To call stateless_call, {type(layer).__name__} must be built (i.e. its variables "

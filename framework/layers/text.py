@@ -221,7 +221,7 @@ class TextVectorization(Layer):
         self._lookup_layer.reset_state()
 
     def get_vocabulary(self, include_special_tokens: bool = True):
-        """Return the words in the order of their indices, optionally without the special ones."""
+        """Return the words in the order of their indices, optionally without the special tokens."""
         return self._lookup_layer.get_vocabulary(include_special_tokens)
 
     def vocabulary_size(self):
@@ -242,7 +242,7 @@ class TextVectorization(Layer):
         return cls(**without_paths(config))
 
     def save_own_variables(self, store: Any) -> None:
-        """Put the IDF weights into a store, as Keras does."""
+        """Write the IDF weights to a store, as Keras does."""
         self._lookup_layer.save_own_variables(store)
 
     def load_own_variables(self, store: Any) -> None:

@@ -19,7 +19,7 @@ _VARIABLES = ("trainable_variables", "non_trainable_variables")
 _LISTS = (*_VARIABLES, "layers", "modules", "metrics", "seed_generators")
 
 structure = [0]
-"""The number of changes of what layers own; cached lists are valid while it stays the same."""
+"""Counts changes of any layer's variables and inner layers; caches are valid for one count."""
 
 
 class LayerRecord(Record):
@@ -36,12 +36,12 @@ class LayerRecord(Record):
         built_for: the specs of the arguments of the outermost call that built the layer, or None.
         path: the names of the outer layers and of this layer.
         direct: the dtype of tensors that `call` takes without a cast, once known.
-        entered: the number of the layer's last call that no other layer made.
-        losses, losses_entry: the added losses, and the number of the outermost call that did it.
+        entered: the number of the layer's last outermost call.
+        losses, losses_entry: the added losses, and the number of their outermost call.
         first_call: (args, kwargs, outputs) of the first symbolic call.
         remat: the `RematScope` in which the layer was created, or None.
         makes_masks: whether outputs may have a mask although inputs have none; the class if None.
-        variables_cache: all variables, after the value of the counter `structure` at that time.
+        variables_cache: (the value of the counter `structure`, all variables at that time).
     """
 
     locked = initialized = building = False
@@ -80,7 +80,7 @@ class VariableOwner(Owning):
         object.__delattr__(self, name)
         untrack(self, old)
 
-    def __setstate__(self, state):  # let the lists and dicts of a copied layer notify it
+    def __setstate__(self, state):  # the copied lists and dicts must notify the copy
         self.__dict__.update({k: _rewrap(v, self) for k, v in state.items()})
 
     # ---- variables and layers, including those of inner layers ----
@@ -218,7 +218,7 @@ def _leaves(value):
 
 
 def _held(owner):
-    """Return the ids of all values in the attributes of `owner`, without its tracking lists."""
+    """Return the ids of all values that the attributes of `owner` hold, except tracking lists."""
     held = [*owner._framework.held(), *vars(owner).values()]
     return {id(leaf) for leaf in _leaves(held)}
 

@@ -104,7 +104,7 @@ class Loss(Watched, kw_only=True, base_by_position=True, casts_labels=True):
             sample_weight: weights that broadcast to the values of `call`.
         """
         mask = getattr(y_pred, "_keras_mask", None)
-        dtype = self.dtype or as_dtype(floatx())  # None if a subclass skips super().__init__()
+        dtype = self.dtype or as_dtype(floatx())  # no dtype without super().__init__()
         label_dtype = dtype if type(self)._framework.casts_labels else None
         if type(y_pred) is Tensor and type(y_true) is Tensor:
             y_pred = as_tensor(y_pred, dtype)
@@ -147,7 +147,7 @@ def _is_nest(value):
 
 
 def _operand(value, dtype, several):
-    """Return labels or predictions as a tensor of `dtype`; None keeps their dtype.
+    """Return labels or predictions as a tensor of `dtype`; `dtype=None` keeps their dtype.
 
     A dict becomes a dict of tensors; with `several`, a list becomes a list of tensors.
     """
@@ -192,7 +192,7 @@ def _matched(values, weights, name):
 
 
 def _broadcasts(weights, values):
-    """Return whether `weights` broadcasts to `values` (shapes); unknown sizes may."""
+    """Return whether the shape `weights` can broadcast to the shape `values`."""
     return len(weights) == len(values) and all(
         n in (m, 1) or n is None or m is None for n, m in zip(weights, values, strict=True)
     )
@@ -298,7 +298,7 @@ class FormulaLoss(Loss, kw_only=True, group=True):
 
 
 def get(identifier: Any) -> Any:
-    """Return the loss for a name ("mse": a function, "MeanSquaredError": an object) or a config.
+    """Return the loss for a name or a config; "mse" gives a function, "MeanSquaredError" an object.
 
     Raises:
         ValueError: the name is unknown; the message suggests similar names.
@@ -317,7 +317,7 @@ def as_loss(identifier, y_true_shape=None, y_pred_shape=None):
     if isinstance(identifier, str):
         if identifier.lower() in ("crossentropy", "ce"):
             identifier = f"{label_form(y_true_shape, y_pred_shape)}_crossentropy"
-        named = losses.lookup(identifier)  # "mse" names a function, whose name leads to the class
+        named = losses.lookup(identifier)  # a function for "mse"; its name gives the class
         identifier = losses.classes.get(snake_case(named.__name__), named)
     loss = losses.get(identifier)
     if loss is None or isinstance(loss, Loss):

@@ -1,4 +1,4 @@
-"""Cross-entropies that weight easy, hard or wrongly labelled examples: functions and classes."""
+"""Focal and robust cross-entropies, which weight examples differently: functions and classes."""
 
 from typing import Annotated, Any
 
@@ -57,7 +57,7 @@ def _weights(value):
 OpenFraction = Annotated[float, Resolved("a number in (0, 1)", _open_fraction)]
 Weights = Annotated[Any, Resolved("a number or a list of numbers", _weights)]
 
-# Bases of powers are at least this: x**a with a < 1 has an infinite derivative at 0.
+# The least base of a power: the derivative of x**a with a < 1 is infinite at 0.
 _TINY = float(np.finfo(np.float32).tiny)
 
 
@@ -71,8 +71,8 @@ def binary_focal_crossentropy(
     """The binary cross-entropy times (1 - p)**gamma, averaged over `axis`.
 
     p is the predicted probability of the label, so easy examples count less. Lin et al. 2017,
-    "Focal Loss for Dense Object Detection". Logits are never turned into rounded probabilities, so
-    that the loss of large ones is exact.
+    "Focal Loss for Dense Object Detection". The loss of large logits is exact, because they are not
+    rounded to probabilities.
 
     Args:
         y_true, y_pred: arrays of one shape; the result has this shape without `axis`, and the

@@ -36,7 +36,7 @@ def _labels(labels, embeddings, what):
 
 
 def _positions(labels):
-    """Return the position of each label by a cumulative sum, as a batch size may be unknown."""
+    """Return 0, 1, 2, ... for the labels, as a cumulative sum: the batch size may be unknown."""
     return cumsum(labels * 0 + 1, axis=0, reverse=False)
 
 
@@ -51,9 +51,9 @@ def circle(
 
     log(1 + Σ exp(gamma αn (sn - margin)) Σ exp(-gamma αp (sp - 1 + margin))) over the cosine
     similarities sp with equal labels and sn with other labels; αp = max(1 + margin - sp, 0) and
-    αn = max(sn + margin, 0) are differentiated too. A row without a pair of both sorts has the
-    loss 0 and does not count in means. Sun et al. 2020, "Circle Loss: A Unified Perspective of Pair
-    Similarity Optimization".
+    αn = max(sn + margin, 0) are differentiated too. An embedding without both an equal and an other
+    label has the loss 0 and does not count in means. Sun et al. 2020, "Circle Loss: A Unified
+    Perspective of Pair Similarity Optimization".
 
     Args:
         y_true: integer labels of shape (batch,) or (batch, 1).

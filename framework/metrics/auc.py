@@ -79,7 +79,7 @@ class AUC(Metric, direction="up"):
         thresholds: the thresholds between 0 and 1, instead of `num_thresholds`.
         multi_label: whether each column of y_pred, (batch, labels), has a curve; the result is the
             mean of their areas.
-        num_labels: the number of columns; with it the variables exist before the first update.
+        num_labels: the number of columns; None: known from the first update.
         label_weights: weights of the labels: in the mean, or of each value without `multi_label`.
         from_logits: whether y_pred holds logits instead of probabilities.
 

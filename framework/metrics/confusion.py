@@ -106,12 +106,12 @@ def counts_at(metric, y_true, y_pred, weights, thresholds, columns=False):
         y_true, y_pred: arrays or tensors of one shape; labels other than 0 are positive.
         weights: weights of the same shape, or None.
         thresholds: a list of numbers, in any order.
-        columns: whether each column of y_pred has counts of its own.
+        columns: whether to count each column of y_pred separately.
     """
     thresholds = np.asarray(thresholds, getattr(y_pred.dtype, "np", y_pred.dtype))
     order = np.argsort(-thresholds, kind="stable")
     width = y_pred.shape[-1] if columns else 1
-    # How many thresholds are >= the prediction; it is positive at all other thresholds.
+    # The number of thresholds >= the prediction, which is positive at all other thresholds.
     place = searchsorted(-thresholds[order], negative(y_pred), side="right", dtype=_INT64)
     cell = place * 2 + cast(not_equal(y_true, 0), dtype=_INT64)
     if columns:
@@ -358,11 +358,11 @@ class Recall(ShareOfCounts):
         add_counts(self, ["true_positives", "false_negatives"], (len(self.thresholds),))
 
 
-# ---- the best rate among thresholds where another is high enough ---------------------------------
+# ---- the best rate where another rate is high enough ---------------------------------------------
 
 
 class BestShare(CountsAtThresholds, direction="up"):
-    """Base of metrics that report the best rate for which another rate is high enough."""
+    """Base of metrics that report the best rate at thresholds where another is high enough."""
 
     def __post_init__(self):
         super().__post_init__()

@@ -114,8 +114,8 @@ class CategoricalCrossentropy(MeanOfLoss, formula=classes.categorical_crossentro
 class SparseCategoricalCrossentropy(MeanOfLoss, formula=classes.sparse_categorical_crossentropy):
     """The mean cross-entropy of integer labels, which are class indices.
 
-    Labels equal to `ignore_class` do not count if there are sample weights; without weights their
-    zeros count in the mean, as in Keras.
+    Labels equal to `ignore_class` do not count if there are sample weights. Without weights, as in
+    Keras, they count as losses of 0.
     """
 
     from_logits: bool = False
@@ -126,5 +126,6 @@ class SparseCategoricalCrossentropy(MeanOfLoss, formula=classes.sparse_categoric
         y_pred = floating(y_pred)
         if self.ignore_class is None:
             return self.loss(y_true, y_pred)
-        # The loss attaches the mask of ignored elements to its result, which must be a tensor.
+        # The operands must be tensors: the loss attaches the mask of ignored elements to its
+        # result.
         return call_on_tensors(self.loss, y_true, y_pred)

@@ -42,7 +42,7 @@ class FBetaScore(Metric, direction="up"):
     Args:
         average: None for one score per class, "micro" for the score of all classes together,
             "macro" for the mean over classes, "weighted" for the mean weighted by their labels.
-        beta: how much recall counts more than precision.
+        beta: the weight of recall relative to precision.
         threshold: predictions above it are positive; None: the largest of each row.
         name, dtype: as in `Metric`.
 

@@ -1,4 +1,4 @@
-"""Intersection over union of labelled and predicted classes."""
+"""Intersection over union of labeled and predicted classes."""
 
 import warnings
 from typing import Annotated, Any
@@ -142,8 +142,8 @@ class IoU(OverlapOfClasses):
         target_class_ids: the classes of the mean.
         name, dtype: as in `Metric`; the state is int32 if `dtype` is None.
         ignore_class: a label whose elements do not count.
-        sparse_y_true, sparse_y_pred: whether these are class indices; else the largest value of
-            `axis` is the class.
+        sparse_y_true, sparse_y_pred: whether y_true and y_pred hold class indices; otherwise the
+            largest value along `axis` gives the class.
         axis: the axis of the classes.
 
     Example:
@@ -169,8 +169,8 @@ class MeanIoU(OverlapOfClasses):
         num_classes: the number of classes.
         name, dtype: as in `Metric`; the state is int32 if `dtype` is None.
         ignore_class: a label whose elements do not count.
-        sparse_y_true, sparse_y_pred: whether these are class indices; else the largest value of
-            `axis` is the class.
+        sparse_y_true, sparse_y_pred: whether y_true and y_pred hold class indices; otherwise the
+            largest value along `axis` gives the class.
         axis: the axis of the classes.
 
     Example:

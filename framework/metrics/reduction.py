@@ -35,7 +35,7 @@ def _samplewise(values, weights, reduce, name):
     rank = weights.ndim
     values = _over(reduce, values, rank)
     try:
-        if shape_of(weights) != shape_of(values):  # equal ones may have unknown sizes
+        if shape_of(weights) != shape_of(values):  # equal shapes may have unknown sizes
             weights = broadcast_to(weights, shape=shape_of(values))
     except ValueError:
         raise ShapeError(
@@ -119,8 +119,8 @@ class Mean(Metric):
 def call_on_tensors(function, y_true, y_pred):
     """Return `function(y_true, y_pred)` called on tensors even if the operands are arrays.
 
-    A user's function needs tensors, and so does a function whose result carries a mask. Arrays as
-    operands mean that no trace is recording, so recorders are paused during the call.
+    A user-defined function needs tensors, and so does a function whose result carries a mask.
+    Arrays as operands mean that no trace is recording, so recorders are paused during the call.
     """
     if not isinstance(y_pred, np.ndarray):
         return function(y_true, y_pred)

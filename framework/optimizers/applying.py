@@ -100,7 +100,7 @@ class Applying(Rates, Updating):
             if type(grad) is not Tensor:
                 _apply_converted(self, grads, variables)
                 return
-            # the variable's array gets no name: one more reference would prevent in-place updates
+            # No local name for the variable's array: a second reference prevents in-place updates.
             array = grad.array
             if array.shape != variable._array.shape or array.dtype != variable._array.dtype:
                 raise mismatch_error(grad, variable)
@@ -175,7 +175,7 @@ def _apply_with_options(optimizer, grads, variables, plans, count, form):
 
 
 def _average(optimizer, updates, overwrites, form):
-    """Update the averages of all known variables; assign them to the variables if `overwrites`."""
+    """Update the moving averages of all variables; assign them to the variables if `overwrites`."""
     variables = list(optimizer._framework.known.values())
     averages = [slot_of(optimizer, v, "average", _zeros) for v in variables]
     averaging.update_averages(variables, averages, optimizer.ema_momentum, updates, form)
@@ -230,7 +230,7 @@ def _update_all(optimizer, grads, variables, plans, updates, form):
 
 
 def _block(optimizer, grads, plans, numbers):
-    """Begin a block of the recorder; return (recorder, whether it needs no ops of the update).
+    """Begin a block of the recorder; return (recorder, whether it knows the update already).
 
     Return None unless exactly one recorder is active and `update` is the package's own.
     """
@@ -255,7 +255,7 @@ def _update_each(optimizer, grads, variables, plans, numbers, form):
             update_as_written(optimizer, variable, grad, plan, numbers[index], form)
         elif plan.program is not None and plan.program.form is not None:
             batch = batches.setdefault((plan.program.form.alike, index), {})
-            if id(plan) in batch:  # the variable occurs again: apply its first gradient now
+            if id(plan) in batch:  # a repeated variable: apply its first gradient now
                 update_in_place(optimizer, batch.values(), numbers[index])
                 batch.clear()
             batch[id(plan)] = grad, plan

@@ -1,7 +1,7 @@
-"""Safe calls of those methods of optimizers that Keras does not have.
+"""Call methods of built-in optimizers that Keras does not have.
 
-A user's subclass may define the same names for other purposes; these functions call the built-in
-methods.
+A user-defined subclass may use the same names for other purposes, so these functions call the
+built-in methods.
 """
 
 from framework.core.internal_state import ClassRecord, builtin
@@ -17,7 +17,7 @@ def scales(optimizer):
     """Return whether an optimizer is a `LossScaleOptimizer`."""
     if is_ours(optimizer):
         return type(optimizer)._framework.scales
-    # a loss-scaling optimizer of the user that does not derive from `Optimizer`
+    # a user-defined loss-scaling optimizer, not a subclass of `Optimizer`
     return hasattr(optimizer, "get_scaled_loss")
 
 

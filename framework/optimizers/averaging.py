@@ -11,7 +11,7 @@ from framework.optimizers.forms import zeros_for
 
 
 def accumulate(grads, accumulators, form):
-    """Add the gradients of a call that does not update the variables."""
+    """Add gradients to the accumulated sums, in a call that does not update the variables."""
     for grad, accumulator in zip(grads, accumulators):
         form.write(accumulator, form.read(accumulator) + grad)
 

@@ -78,7 +78,7 @@ Rate = Annotated[float | dict[str, Any] | Callable[..., Any], Resolved("a learni
 
 
 class _Rated(Configurable):
-    """Declares the learning rate, the only positional argument that every optimizer accepts."""
+    """Declares the learning rate: the first argument of each optimizer, which can be positional."""
 
     learning_rate: Rate
 
@@ -119,7 +119,8 @@ class Optimizer(
             the variables at its end; other loops call `finalize_variable_values` to do so.
         ema_momentum: the weight of the old average in the new average.
         ema_overwrite_frequency: assign the averages to the variables after this many updates.
-        loss_scale_factor: `scale_loss` multiplies the loss by it; gradients are divided by it.
+        loss_scale_factor: `scale_loss` multiplies the loss by it, `apply` divides the gradients by
+        it.
         gradient_accumulation_steps: update the variables once in this many calls, with the mean of
             the gradients since the last update.
         name: a string.
@@ -156,7 +157,7 @@ class Optimizer(
     def __init_subclass__(cls, **settings):
         super().__init_subclass__(**settings)
         fields = fields_of(cls)
-        if "learning_rate" in fields:  # check it as a rate even if a subclass annotates it as float
+        if "learning_rate" in fields:  # also if a subclass annotates a float
             fields["learning_rate"].annotation = Rate
 
     def __post_init__(self):
@@ -200,7 +201,7 @@ class Optimizer(
             return
         super().__setattr__(name, value)
         if name in fields and name not in ("learning_rate", "groups"):
-            forget_plans(self)  # compiled updates contain the fields as constants
+            forget_plans(self)  # because compiled updates contain the fields as constants
 
     # ---- state ----
 
@@ -352,7 +353,7 @@ class Optimizer(
 
 
 def _sets_rules(optimizer):
-    """Return whether assigning `groups` sets rules: in a user's class only the constructor does."""
+    """Return whether assigning `groups` sets rules; in a user's class only `__init__` does."""
     return optimizer._framework.opening or in_package(type(optimizer))
 
 

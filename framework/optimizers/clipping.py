@@ -21,7 +21,7 @@ def by_value(grad, limit):
 def by_global_norm(grads, limit):
     """Return `grads` scaled by one factor so that their global L2 norm is at most `limit`.
 
-    A norm that is not finite makes all gradients nan, as in TensorFlow.
+    As in TensorFlow, all gradients become NaN if the norm is not finite.
     """
     total = global_norm(grads)
     scale = limit / maximum(total, limit)

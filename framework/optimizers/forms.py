@@ -20,7 +20,7 @@ class Arrays:
     def count(variable):
         return int(variable._array)
 
-    # Scalars are NumPy scalars: multiplying one takes a fifth of the time of a 0-d array.
+    # Scalars are NumPy scalars: a product with one takes a fifth of the time of a 0-d array.
 
     @staticmethod
     def number(value, dtype):
@@ -32,7 +32,7 @@ class Arrays:
 
 
 class Tensors:
-    """Compute with ops on tensors: a replay uses the variables' values at that time."""
+    """Compute by ops on tensors, so that a replay of the trace reads the variables again."""
 
     read = count = staticmethod(CoreVariable.read)
 

@@ -102,7 +102,7 @@ class KerasHooks:
     def load_own_variables(self, store: Any) -> None:
         """Set the values of `variables` to those that `save_own_variables` stored.
 
-        If their number differs, as before `build`, the variables stay and a warning says so.
+        If the numbers of variables differ, as before `build`, the method warns and loads nothing.
         """
         if len(store.keys()) != len(self.variables):
             warnings.warn(
@@ -154,7 +154,7 @@ def slot_name(variable, name):
 def in_order_of(store, optimizer):
     """Return the variables of an optimizer in the order of a store.
 
-    Keras 3.0 has what all variables share (`u_product` of Nadam) before the slots, not after them.
+    Keras 3.0 puts shared state (`u_product` of Nadam) before the slots, later versions after them.
     """
     variables, shared = optimizer.variables, list(optimizer._framework.shared.values())
     keys = [str(number) for number in range(len(variables))]

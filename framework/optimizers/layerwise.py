@@ -110,7 +110,7 @@ class Muon(Optimizer):
     """Momentum with orthogonalized updates: Jordan et al. 2024 (kellerjordan.github.io/posts/muon).
 
     It updates matrices; AdamW updates all other variables, embeddings and those that
-    `exclude_layers` matches. The update of a matrix is scaled as in Liu et al. 2025,
+    `exclude_layers` matches. Updates of matrices are scaled as in Liu et al. 2025,
     arXiv:2502.16982, section 2.2.
 
     Args:

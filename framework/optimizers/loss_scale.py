@@ -90,7 +90,7 @@ class LossScaleOptimizer(
             gradients were not unscaled after `get_scaled_loss`; or gradients are unscaled twice.
     """
 
-    if TYPE_CHECKING:  # hides fields of `Optimizer` that only the inner optimizer has
+    if TYPE_CHECKING:  # type checkers must reject the fields that only the inner optimizer has
 
         def __init__(
             self, inner_optimizer: Any, initial_scale: float = 2.0**15,
@@ -209,7 +209,7 @@ class LossScaleOptimizer(
         self._framework.built_for = self.inner_optimizer._framework.built_for
 
     def stateless_apply(self, optimizer_variables: Any, grads: Any, trainable_variables: Any):
-        """As the method of other optimizers, for gradients of the scaled loss."""
+        """Like `Optimizer.stateless_apply`, for gradients of the scaled loss."""
         self._framework.stage = "scaled"
         return super().stateless_apply(optimizer_variables, grads, trainable_variables)
 
@@ -227,7 +227,7 @@ class LossScaleOptimizer(
 
 
 def _stored(optimizer):
-    """Return the variables that Keras has, in its order: all but the counter of skipped steps."""
+    """Return the variables in Keras's order; Keras has no counter of skipped steps."""
     own = optimizer._framework
     counters = [own.iterations, own.learning_rate, optimizer.step_counter, optimizer.dynamic_scale]
     return [*counters, *optimizer.inner_optimizer.variables]

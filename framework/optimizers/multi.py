@@ -151,7 +151,7 @@ class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several
         (np.float32(0.75), np.float32(0.5))
     """
 
-    if TYPE_CHECKING:  # hides fields of `Optimizer` that a MultiOptimizer does not accept
+    if TYPE_CHECKING:  # type checkers must reject the fields that a MultiOptimizer lacks
 
         def __init__(
             self, optimizer_map: Any, *, loss_scale_factor: float | None = None,
@@ -266,7 +266,7 @@ def optimizer_of(multi, variable):
 
 
 def _by_optimizer(multi, variables, *others):
-    """Yield each optimizer with its part of the parallel lists `variables`, `*others`."""
+    """Yield each inner optimizer with its items of the parallel lists `variables` and `others`."""
     rows = [(optimizer_of(multi, v), v, *rest) for v, *rest in zip(variables, *others)]
     for optimizer in multi._framework.inner:
         own = [row[1:] for row in rows if row[0] is optimizer]

@@ -1,8 +1,8 @@
 """The update protocol of optimizer classes, which must not collide with users' own names.
 
 `update` and its companions (`slots`, `shared`, `initial`, ...) are not names of Keras. They belong
-to the protocol only in a class that defines `update(self, param, grad, slot, lr, step)`. The same
-names on an instance, or in a class that defines Keras's `update_step`, are the user's own.
+to the protocol only in a class that defines `update(self, param, grad, slot, lr, step)`. On an
+instance, or in a class that defines Keras's `update_step`, the same names belong to the user.
 """
 
 import inspect
@@ -11,7 +11,7 @@ from framework.core.internal_state import in_package
 
 
 def protocol_of(cls):
-    """Return the first class of the MRO that is built in or defines the protocol's `update`."""
+    """Return the first class of the MRO that is built-in or defines the protocol's `update`."""
     return next(c for c in cls.__mro__ if in_package(c) or _defines_update(c))
 
 
@@ -47,7 +47,8 @@ class Slots:
     """The names of an optimizer's slots, where some depend on its fields.
 
     `Slots("momentum", "velocity").when("amsgrad", "velocity_hat")` has a third slot if the field
-    `amsgrad` is set. Keras creates the slots of each condition for all variables before the next.
+    `amsgrad` is set. As in Keras, the slots of one condition are created for all variables before
+    those of the next.
     """
 
     def __init__(self, *names):

@@ -35,7 +35,7 @@ class Rates:
     @learning_rate.setter
     def learning_rate(self, value: TensorLike):
         try:
-            # A number that is being traced stays symbolic. `as_rate` rejects a negative one.
+            # A number of a trace stays symbolic; a negative number goes to `as_rate`, which raises.
             if not isinstance(value, WeakNumber) or value < 0:
                 value = as_rate(value)
         except InvalidArgumentError as error:
@@ -67,7 +67,7 @@ class Rates:
 
 
 class _CallableRate:
-    """A rate computed by a callable. It is recorded like a random draw: a replay calls it."""
+    """A rate computed by a callable. It is recorded like a random draw: a replay calls it again."""
 
     __slots__ = ("source",)
     distribution, shape, a, b = "rate", (), None, None
@@ -105,7 +105,7 @@ def begin_rates(optimizer):
 
     optimizer._framework.learning_rate = number(0, "learning_rate")
     optimizer._framework.multiplier = number(1, "learning_rate_multiplier")
-    optimizer._framework.schedule = None  # a schedule or callable used instead of the number
+    optimizer._framework.schedule = None  # a schedule or callable, if the rate is not a number
 
 
 def rate_now(optimizer, rate, form):

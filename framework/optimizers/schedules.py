@@ -136,7 +136,7 @@ class InverseTimeDecay(_BuiltInSchedule):
 
     Args:
         initial_learning_rate: the rate at step 0.
-        decay_steps: the unit of time, in steps.
+        decay_steps: the number of steps of one unit of time.
         decay_rate: the factor of the time.
         staircase: change the rate only at multiples of `decay_steps`.
         name: a string.
@@ -206,7 +206,7 @@ class PolynomialDecay(_BuiltInSchedule):
         decay_steps: the number of steps until `end_learning_rate`.
         end_learning_rate: the last rate.
         power: the exponent; 1 for a linear decay.
-        cycle: after `decay_steps`, use the next multiple of `decay_steps` as the length.
+        cycle: after `decay_steps`, take the next multiple of `decay_steps` as the length.
         name: a string.
 
     Example:
@@ -236,7 +236,7 @@ class PolynomialDecay(_BuiltInSchedule):
 
 @schedules.add()
 class CosineDecay(_BuiltInSchedule):
-    """Half a cosine from the initial rate down to `alpha` times it, after a linear warm-up.
+    """A half cosine from the initial rate down to `alpha` times this rate, after a linear warm-up.
 
     Loshchilov & Hutter 2016, arXiv:1608.03983, without the restarts.
 

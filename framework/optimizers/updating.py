@@ -22,7 +22,7 @@ from framework.optimizers.protocol import member
 
 
 class VariablePlan:
-    """How the optimizer updates one variable; kept until a field of the optimizer changes."""
+    """How the optimizer updates one variable; valid until a field of the optimizer changes."""
 
     __slots__ = ("bare", "clip", "decay", "held", "names", "program", "rate_index", "trainable")
 
@@ -32,16 +32,17 @@ class VariablePlan:
         self.decay = decay  # the weight decay, or None
         self.rate_index = rate_index  # the index into `OptimizerRecord.rates`
         self.program = program  # the compiled update; None: `update` runs uncompiled
-        self.clip = clip  # the group's (function, limit); None: the optimizer's clipping
+        self.clip = clip  # (function, limit) of the group; None: the optimizer's clipping
         self.trainable = trainable
-        self.bare = bare  # `update` if it alone computes the new value, else None
+        self.bare = bare  # `update` of a scalar without decay, slots and hooks; else None
 
 
 class OptimizerRecord(Record):
     """The internal state of an optimizer.
 
     Attributes:
-        iterations, learning_rate, multiplier: variables: the calls so far, the rate, its factor.
+        iterations, learning_rate, multiplier: variables for the number of calls, the rate, and its
+        factor.
         schedule: a schedule or callable if the rate is not a number.
         rules, groups: the argument `groups`, and the object that resolves a variable's settings.
         slots: {variable serial: its slot variables by name}.
@@ -75,7 +76,7 @@ class OptimizerRecord(Record):
         return {k: v for k, v in vars(self).items() if k not in rebuilt}
 
     def __setstate__(self, state):
-        """Restore the state under the new serials that copied variables have."""
+        """Restore the state of a copy, whose variables have new serial numbers."""
         self.__init__()
         self.__dict__.update(state)
         renamed = {old: v.serial for old, v in self.known.items()}
@@ -248,7 +249,7 @@ def _compiled(optimizer, dtype, decay, names, ndim):
 
     try:
         compiled = FusedFunction(update, ("param", "grad", *names), numbers, dtype, ndim)
-    except Exception:  # `update` cannot run on the compiler's sample arrays
+    except Exception:  # `update` fails on the compiler's sample arrays
         return None
     if optimizer._framework.loops:
         compiled.use_loops()
@@ -278,7 +279,7 @@ def update_in_place(optimizer, updates, numbers):
             rebound += zip(plan.held, destinations)
     form = plan.program.form
     form(variables, form.numbers.prepare(*numbers))
-    for v, destination in rebound:  # assign the new buffers; a recorder sees these assignments
+    for v, destination in rebound:  # `hold` notifies recorders of the new buffers
         v.hold(destination)
 
 

@@ -25,7 +25,7 @@ _OUTPUTS, _GRADIENTS = ObjectToken("returns outputs"), ObjectToken("returns grad
 
 
 class StepParts:
-    """The plans of a `TrainingStep` for all calls but the plain step, traced from its own code."""
+    """The plans of a `TrainingStep`'s calls other than the plain step."""
 
     def __init__(self, step):
         self._step = step
@@ -75,14 +75,14 @@ class StepParts:
                 logs = step._update_metrics(x, y, y_pred, sample_weight, loss)
         return loss, y_pred if needed[0] else None, gradients, after, logs
 
-    # ---- its two halves ----
+    # ---- the two halves of the step ----
 
     def gradients(self, x, y, sample_weight):
         """Return (loss, Gradients)."""
         step = self._step
         loss, gradients = self.gradient_plans(self._gradients, [x, y, sample_weight])
         if step._scaled:
-            # a plan does not run the Python code that sets this
+            # set here: a plan does not run the optimizer's code that sets the stage
             step.optimizer._framework.stage = "unscaled"
         variables = step.model.trainable_variables
         return loss, self._as_gradients(*gradients, variables, _rows(x))
@@ -132,7 +132,7 @@ class StepParts:
 
     @staticmethod
     def _as_nest(gradients):
-        """Return (tensors, parts that add up in different ways or None); None if not tensors."""
+        """Return (tensors, parts by kind of loss or None); None if a gradient is not a tensor."""
         tensors = spread(gradients.tensors)
         if tensors is None or gradients._parts is None:
             return None if tensors is None else (tensors, None)
@@ -161,7 +161,7 @@ class _Accumulated:
         step: the step, with or without an accumulator.
         variables: the variables whose gradients the run computes.
         extra: the key of the run; the accumulator's state is appended to it.
-        flushes: the run updates whatever the count of batches.
+        flushes: whether the run updates even if fewer batches than `every` are accumulated.
     """
 
     def __init__(self, step, variables, extra, flushes=False):

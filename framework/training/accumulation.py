@@ -21,8 +21,8 @@ _FLOAT64 = np.dtype(np.float64)
 class Accumulator:
     """Adds the gradients of `every` batches; `take` returns the gradients of one large batch.
 
-    A gradient of a mean loss is weighted by its batch's rows (or by the sum of the weights, if
-    its loss divides by them); gradients of summed losses are added unweighted.
+    A gradient of a mean loss is weighted by its batch's rows (or by the sum of its sample weights,
+    if the loss divides by this sum); gradients of summed losses are added unweighted.
 
     It computes on arrays and sums in place. In a traced run (`as_ops`) it computes by ops on
     tensors: its contents are then an argument and a result of the run.
@@ -113,7 +113,7 @@ class Accumulator:
         gradient = self._scaled(gradient, weight)
         have = sums.get(place)
         if type(have) is np.ndarray and type(gradient) is np.ndarray and have.ndim:
-            have += gradient  # added in place: the accumulator owns this array
+            have += gradient  # the accumulator owns this array, so it may change it
         else:
             sums[place] = self._sum(have, gradient)
 
@@ -144,7 +144,7 @@ class Accumulator:
                 self._sums[kind] = dict(sums)
 
     def met(self, variables):
-        """Return `self.variables` followed by those of `variables` that it lacks."""
+        """Return `self.variables` followed by those of `variables` that are not among them."""
         known = {id(v) for v in self.variables}
         return self.variables + [v for v in variables if id(v) not in known]
 
@@ -274,7 +274,7 @@ def _finished_tensor(gradient, variable):
 
 
 def _leave(parts):
-    """Notify the recorder of an enclosing trace that gradients are kept for a later call."""
+    """Notify the recorder of an outer trace that a later call uses these gradients."""
     for *_, gradients in parts:
         for gradient in spread(gradients) or ():
             if type(gradient) is Tensor:

@@ -32,14 +32,14 @@ class Plans:
     def __init__(self, model, name):
         self._model, self.plan_cache = model, PlanCache(name)
         self._facts = None  # (change counters, hash of the model's state) of the last call
-        self._in_vain = 0  # changes of settings in a row without a plan between them
+        self._in_vain = 0  # consecutive calls with changed settings and no plan
 
     def possible(self):
         """Return whether this call may run by a plan."""
         return not self._model.run_eagerly and compiles()
 
     def __call__(self, run, batch, held=(), extra=(), names=BATCH):
-        """Return `run(*batch, *held)`, run by a plan.
+        """Return the result of `run(*batch, *held)`, computed by a plan.
 
         Args:
             run: the Python function to trace.
@@ -90,12 +90,12 @@ class Plans:
 
 
 class _BatchFunction(CallArguments):
-    """A function of a batch as a function of the batch's tensors, for tracing."""
+    """A function of a batch, as a function of the tensors in the batch, for tracing."""
 
     __slots__ = ("_names", "_run")
 
     def __init__(self, run, batch, names):
-        self.values, self._leaves = batch, None  # the base class's __init__, inlined
+        self.values, self._leaves = batch, None  # as the base class's __init__, without a call
         self._run, self._names = run, names
 
     def __call__(self, tensors):
@@ -110,7 +110,7 @@ class _BatchFunction(CallArguments):
     def names(self):
         parts = self.values
         if len(parts) == 1 and isinstance(parts[0], tuple) and len(parts[0]) <= 3:
-            (parts,) = parts  # in `train_step(data)`, `data` has the parts
+            (parts,) = parts  # `data` of `train_step(data)` is a tuple (x, y, sample_weight)
         return named(self._names, parts)
 
 

@@ -14,8 +14,8 @@ def sample_weights_of(y, class_weight):
 
     Args:
         y: class numbers of shape (rows,) or (rows, 1), or one-hot rows; a nest of them.
-        class_weight: {class number: weight}; for a nest of targets such a dict for each, in the
-            same structure (None for a target without weights).
+        class_weight: {class number: weight}; for a nest of targets one such dict per target, in the
+            same structure (None: no weights).
 
     Returns:
         Tensors of floatx and shape (rows,), in the structure of `y`.

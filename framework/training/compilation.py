@@ -62,9 +62,9 @@ class Compilation:
 
 
 class _OutputsOf:
-    """Names and layers of a model's outputs, looked up when they are needed.
+    """Looks up the names and layers of a model's outputs when they are needed.
 
-    The reference is weak: there is no reference cycle, so the model is freed at once.
+    The reference to the model is weak: without a reference cycle the model is freed at once.
     """
 
     def __init__(self, model):
@@ -136,7 +136,7 @@ class CompiledLoss:
         return total
 
     def parts(self, y, y_pred, sample_weight=None):
-        """Return [(kind, weight, loss)] of one batch: how its losses add up to a larger batch's.
+        """Return [(kind, weight, loss)] of a batch, which add up to the loss of several batches.
 
         A larger batch's loss is the sum of weight * loss over its parts; if kind is not "sum",
         that sum is divided by the sum of the weights.
@@ -237,12 +237,12 @@ def _one(sample_weight):
 
 
 def _fits(y, y_pred):
-    """Return whether `y` is None or a nest, or there is only one output."""
+    """Return whether `y` fits the outputs: it is None or a nest, or there is only one output."""
     return y is None or nest.is_nested(y) or not nest.is_nested(y_pred) or len(y_pred) == 1
 
 
 def like(loss, other):
-    """Return `loss` cast to the dtype of `other`: a layer's loss may be float16 by its policy."""
+    """Return `loss` in the dtype of `other`; a layer's dtype policy may make its loss float16."""
     dtype = other.array.dtype
     return loss if loss.array.dtype == dtype else cast(loss, dtype=dtype)
 

@@ -79,7 +79,7 @@ def losses_from(loss):
 
 
 def _with_name(loss, given):
-    """Return `loss`; one built from a function or its name gets the name that the user wrote."""
+    """Return `loss`; if the user passed a function or its name, the loss gets this name."""
     resolved = losses.get(given)
     if not isinstance(resolved, losses.Loss):
         loss.name = given if isinstance(given, str) else name_of(resolved)
@@ -151,7 +151,7 @@ class FunctionMetric(metrics.MeanMetricWrapper):
         if np.ndim(values):
             return values
         self._scalars += 1
-        if self._scalars == 2:  # from the second batch on the mean over batches may be wrong
+        if self._scalars == 2:  # from the second batch on, a mean of batches may be wrong
             check_scalar_metric(self.name)
         values = operand(values, self.dtype, not isinstance(y_pred, np.ndarray))
         return broadcast_to(values, shape=shape_of(y_pred)[:1])

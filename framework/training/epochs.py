@@ -61,7 +61,7 @@ def run_fit(
                     break
             saving.at_end(logs)
         finally:
-            _finalize_variables(model, epochs)  # after an interruption too, as in Keras
+            _finalize_variables(model, epochs)  # also after an error, as in Keras
         callbacks.call("on_train_end", logs=logs)
         saving.close()
     finally:
@@ -76,7 +76,7 @@ def debugging(debug):
         return nullcontext()
     if debug != "numerics":
         raise InvalidArgumentError(f'fit: debug must be None or "numerics", got {debug!r}.')
-    from framework.training.numerics_check import numerics  # at first use: rarely needed
+    from framework.training.numerics_check import numerics  # rarely needed: imported here
 
     return numerics()
 
@@ -110,14 +110,14 @@ def _validated(model, step, feed, frequency, callbacks, epoch):
 
 
 def _finalize_variables(model, epochs):
-    """Have the optimizer overwrite the variables with their averages, if it keeps averages."""
+    """Overwrite the variables with their moving averages if the optimizer keeps averages."""
     finalize = getattr(model.optimizer, "finalize_variable_values", None)
     if finalize is not None and epochs > 0:
         finalize(model.trainable_variables)
 
 
 def callback_list(callbacks, model, verbose, epochs=1, steps=None, history=False):
-    """Return the callbacks of one run as a CallbackList; one that is passed in is returned."""
+    """Return the callbacks of one run as a CallbackList; return a CallbackList unchanged."""
     if isinstance(callbacks, CallbackList):
         return callbacks
     return CallbackList(
@@ -287,7 +287,7 @@ def run_predict(model, step, feed, *, verbose, callbacks):
 
 
 def _joined(outputs, copied=False):
-    """Return the outputs of several batches concatenated; one batch's are copied if `copied`."""
+    """Return the concatenated outputs of batches; a single batch is copied only if `copied`."""
     if len(outputs) == 1 and not copied:
         return outputs[0]
     return nest.map_structure(

@@ -33,7 +33,7 @@ class Feed:
         self._seen = 0  # how many batches the executions of this pass have requested
         # how many batches an epoch requests, known after data of unknown length ended once
         self._learned = None
-        self._gave = False  # whether the data yielded any batch
+        self._gave = False  # whether the data has yielded a batch
         # whether to record the random generators' state at the start of each pass
         self.tracks = False
         # this pass over the data: its number, the batches it took, the random state at

@@ -81,7 +81,7 @@ class Fitting:
             validation_data: (x, y), (x, y, sample_weight), a Dataset or any other form of `x`,
                 to evaluate on after each epoch.
             shuffle: reorder the rows in each epoch (arrays and PyDatasets only); "batch" keeps
-                neighbouring rows together.
+                neighboring rows together.
             class_weight: {class number: weight}, a factor on the losses of the class's rows; for
                 several targets one such dict per target.
             sample_weight: a weight per row; for several outputs such weights per output.
@@ -98,8 +98,8 @@ class Fitting:
             debug: "numerics" to raise an error at the first loss, weight or slot that is not
                 finite; it names the op, the layer, the line and the rows. Steps are slower.
             doctor: print one page about data, outputs, gradients and units after the first epoch.
-            save_every: how often the state is saved there: a number of batches, a time such as
-                "5 min" or "30 s", or "epoch"; it is also saved at the end.
+            save_every: how often to save the state for `resume`: a number of batches, a time such
+                as "5 min" or "30 s", or "epoch"; the state is also saved at the end.
 
         Returns:
             A `History`: `.history["loss"]` holds each epoch's mean loss. `model.history` is the
@@ -348,7 +348,7 @@ def _saving(model, feed, validation, step, resume, save_every, callbacks):
     backups = [c for c, record in records if getattr(record, "backs_up", False)]
     if resume is None and not backups:
         return None
-    # not at module level: most fits save no state
+    # imported here because most fits save no state
     from framework.training.resuming import Saving, interval_of
 
     if backups and resume is not None:
@@ -402,7 +402,7 @@ def _batch_step(model, course):
 
 
 def _watched(model, train_step):
-    """Return the user's `train_step`; its first call checks that the step adds model losses."""
+    """Return the user's `train_step`; the first call warns if it leaves out the layers' losses."""
     checked = []
 
     def run(data):

@@ -14,8 +14,9 @@ class Outputs:
         y_pred: the outputs, any nest of tensors.
         layer_names: the names of the output layers, in the same order, or None.
 
-    `names` are the outputs' names in logs: the key of a dict, otherwise the layer's name, in a
-    deep nest after the keys above; None if neither is known. `single`: `y_pred` is one tensor.
+    `names` are the outputs' names in logs: the key in a dict, otherwise the layer's name; in a
+    nested structure the outer keys precede it; None if neither is known. `single`: `y_pred` is one
+    tensor.
     """
 
     def __init__(self, y_pred, layer_names=None):
@@ -44,7 +45,7 @@ class Outputs:
             self._name(child, (*path, key))
 
     def spread(self, given, argument, is_leaf=None, filled=None, many=False):
-        """Return the list of the parts of `given`, one per output; None for an output without.
+        """Return a list with the part of `given` for each output; None for no part.
 
         Dicts are matched by the outputs' keys, then by their layers' names; lists by position.
 

@@ -238,7 +238,7 @@ class TimedOp:
 
 
 def _arrays(read):
-    """Yield the arrays that an edge keeps for its rule; of views, the arrays they view."""
+    """Yield the arrays that an edge of the tape keeps for its rule; for a view, its base array."""
     array = read.array if type(read) is Tensor else read
     if isinstance(array, np.ndarray):
         while isinstance(array.base, np.ndarray):

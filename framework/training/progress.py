@@ -61,7 +61,7 @@ class Lines(Silent):
 
 
 class Bars(Lines):
-    """Shows a bar, redrawn at most ten times a second, until the epoch ends; then the line.
+    """Shows a bar, redrawn at most ten times a second; at the epoch's end a line replaces it.
 
     The heading has a line of its own. A terminal cuts the bar at its width, but wraps the line of
     the finished epoch, so every log can be read.

@@ -78,7 +78,7 @@ class Progbar:
 
 
 class _State:
-    """What a Progbar has shown; users' subclasses can use every other name."""
+    """The internal state of a Progbar, in one attribute: subclasses can use all other names."""
 
     def __init__(self, display):
         self.display, self.open, self.done = display, False, 0

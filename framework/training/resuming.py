@@ -230,7 +230,7 @@ class Saving:
             self._write(self._done_epoch + 1, 0, logs, None)
 
     def close(self):
-        """Delete the state of a finished run, if that is wanted."""
+        """Delete the state of a finished run if `deletes` is set."""
         if not self._deletes:
             return
         for path in (self._path, self._previous):
@@ -267,7 +267,7 @@ class Saving:
 
 
 def _plain(array):
-    """Return an array, or the string of an array of one string."""
+    """Return the array; for an array of one string, a str."""
     return str(array) if array.dtype.kind == "U" else array
 
 
@@ -309,8 +309,8 @@ def _check(variables, file):
             )
     if found - variables.keys():
         raise LoadError(
-            f"{file.name}: the state is of another model, optimizer or metrics: this one has no "
-            f"{min(found - variables.keys())}. Delete the file to start anew."
+            f"{file.name}: the state is of another model, optimizer or metrics: the current ones "
+            f"have no {min(found - variables.keys())}. Delete the file to start anew."
         )
 
 
@@ -323,7 +323,7 @@ def _check_steps(saved, now):
 
 
 class _unfit_state:
-    """Context that turns what a changed state causes into LoadError."""
+    """Context manager that converts errors caused by a damaged state to LoadError."""
 
     def __init__(self, name):
         self._name = name

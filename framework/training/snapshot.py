@@ -48,7 +48,7 @@ def _sizes(slots):
 
 
 def parts_of(optimizer, variables=()):
-    """Return the optimizer and its inner optimizers, without classes from outside the package.
+    """Return the built-in optimizers among the optimizer and its inner optimizers.
 
     Args:
         variables: of a `MultiOptimizer`, also create the optimizers of these variables.

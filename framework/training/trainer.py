@@ -83,8 +83,8 @@ class Trainer(Fitting):
             jit_compile: accepted for compatibility; has no effect.
             steps_per_execution: the number of batches per call of the callbacks' batch hooks.
             auto_scale_loss: under the policy "mixed_float16", scale the loss.
-            accumulate: the number of batches per update, which equals that for one batch of all
-                their rows; the batches left at the end of an epoch give an update too.
+            accumulate: the number of batches per update; the update equals that of one batch with
+                all their rows. The batches left at the end of an epoch give an update too.
 
         Raises:
             ValueError: an unknown name (the nearest is suggested), or incompatible arguments.
@@ -142,7 +142,7 @@ class Trainer(Fitting):
         return TrackedLoss(training.loss, training.loss_tracker)
 
     def loss(self, y: TensorLike, y_pred: TensorLike, sample_weight: Any = None) -> Any:
-        """Return `compute_loss` of a batch; `compile` replaces this method by its argument."""
+        """Return `compute_loss` of a batch; `compile(loss=...)` replaces it."""
         return self.compute_loss(y=y, y_pred=y_pred, sample_weight=sample_weight)
 
     # ---- methods that a user may override, as in Keras ----
@@ -240,10 +240,10 @@ class Trainer(Fitting):
     def fast_check(self, x: TensorLike, y: TensorLike = None, batch_size: Any = None):
         """Return a page that says whether the compiled model can train on these data.
 
-        One batch is looked at: values and scales of `x` and `y`, whether outputs and loss fit,
+        The checks run on one batch: values and scales of `x` and `y`, whether outputs and loss fit,
         whether gradients reach all weights, dead units, whether training brings this batch's loss
-        down and below the best constant output, and the time of a step. It takes at most some
-        seconds. Weights, optimizer and random generators are restored.
+        down and below that of the best constant output, and the time of a step. They take at most
+        some seconds. Weights, optimizer and random generators are restored.
 
         Args:
             x, y, batch_size: as in `fit`.
@@ -266,7 +266,8 @@ class Trainer(Fitting):
             >>> [finding.subject for finding in page.findings if not finding.good]
             ['outputs', 'units', 'overfit']
         """
-        from framework.training.mistakes.fast_check import fast_check  # at first use: rarely needed
+        # rarely needed: imported here
+        from framework.training.mistakes.fast_check import fast_check
 
         return fast_check(self, x, y, batch_size)
 
@@ -287,9 +288,9 @@ class Trainer(Fitting):
             clipnorm: scale each gradient to an L2 norm of at most this, in this step only.
             clipvalue: clip the gradients' elements to [-clipvalue, clipvalue].
             global_clipnorm: scale all gradients to a joint L2 norm of at most this.
-            accumulate: the number of calls per update, which equals that for one batch of all their
-                rows, sample weights included; decay, clipping, schedules and the iteration count
-                advance with the update. `step.flush()` applies the calls left over. (Batch
+            accumulate: the number of calls per update; the update equals that of one batch with all
+                their rows, sample weights included; decay, clipping, schedules and the iteration
+                count advance with the update. `step.flush()` applies the calls left over. (Batch
                 normalization still normalizes each batch separately.)
 
         Returns:

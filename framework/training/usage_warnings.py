@@ -1,4 +1,4 @@
-"""Warnings about legal but probably unintended uses; `mistakes/` has those of data and losses."""
+"""Warnings about legal but probably unintended uses; those about data are in `mistakes/`."""
 
 import sys
 import threading
@@ -73,7 +73,7 @@ _muted = threading.local()
 
 @contextmanager
 def no_warnings():
-    """Context manager: no usage warnings in this thread, because a page prints them."""
+    """Context manager that turns usage warnings off in this thread: a page prints them."""
     _muted.on = True
     try:
         yield

@@ -111,7 +111,7 @@ def affine_transform(
         translate_x, translate_y: fractions of the size, (batch,).
         scale: factors, (batch,).
         height, width: the size of the images.
-        center_x, center_y: the centre as fractions of the size; None for 0.5.
+        center_x, center_y: the center as fractions of the size; None for 0.5.
         bounding_box_format: "xyxy".
     """
     _only_xyxy(bounding_box_format, "affine_transform")
@@ -177,7 +177,7 @@ def _checked_variance(variance, encoding, argument):
 
 
 def _halves(boxes):
-    """Return the centres and the sizes of boxes in a centred format."""
+    """Return the centers and the sizes of boxes in a centered format."""
     return (getitem(boxes, index=(Ellipsis, part)) for part in (slice(2), slice(2, 4)))
 
 
@@ -196,7 +196,7 @@ def encode_box_to_deltas(
         image_shape: (height, width, channels), for relative formats.
 
     Returns:
-        (..., 4): the shift of the centre, the logarithms of the sizes.
+        (..., 4): the shift of the center, the logarithms of the sizes.
     """
     variance = _checked_variance(variance, encoding_format, "encoding_format")
     height, width = _sizes(image_shape)

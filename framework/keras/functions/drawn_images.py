@@ -87,7 +87,7 @@ def _bytes(images):
 
 
 def _outline(image, edges, color, thickness):
-    """Draw the outline of a box, centred on its edges, into an image."""
+    """Draw the outline of a box, centered on its edges, into an image."""
     before, after = thickness // 2, (thickness - 1) // 2 + 1
     left, top, right, bottom = (int(n) for n in edges)
 
@@ -126,15 +126,15 @@ def draw_segmentation_masks(
     color_mapping: Any = None, alpha: float = 0.8, blend: bool = True, ignore_index: int = -1,
     data_format: Any = None,
 ) -> Any:  # fmt: skip
-    """Return images with a colour for the class of each pixel.
+    """Return images with a color for the class of each pixel.
 
     Args:
         images: (batch, height, width, 3), from 0 to 255.
         segmentation_masks: integers (batch, height, width, 1).
         num_classes: the number of classes; one more than the largest in the masks if None.
-        color_mapping: the colours of classes, a dict of three numbers each.
-        alpha: the share of the colour, from 0 to 1.
-        blend: False for the colours without the images below.
+        color_mapping: the colors of classes, a dict of three numbers each.
+        alpha: the share of the color, from 0 to 1.
+        blend: False for the colors without the images below.
         ignore_index: pixels of this class stay as they are.
         data_format: "channels_last" or "channels_first".
 
@@ -161,6 +161,6 @@ def draw_segmentation_masks(
 
 
 def _palette(count):
-    """Return `count` different colours, those of Keras."""
+    """Return `count` different colors, those of Keras."""
     steps = np.array([2**25 - 1, 2**15 - 1, 2**21 - 1])
     return [(i * steps % 255).tolist() for i in range(count)]

@@ -107,11 +107,11 @@ def plot_bounding_box_gallery(
         bounding_box_format: the format of boxes.
         y_true, y_pred: dicts of boxes, as in `draw_bounding_boxes`.
         value_range: the lowest and highest value of pixels.
-        true_color, pred_color: the colours of outlines.
+        true_color, pred_color: the colors of outlines.
         line_thickness, font_scale, text_thickness: as in `draw_bounding_boxes`.
         class_mapping: the names of labels; `ground_truth_mapping` and `prediction_mapping`
             replace it.
-        legend: whether to explain the colours.
+        legend: whether to explain the colors.
         legend_handles, rows, cols, **kwargs: as in `plot_image_gallery`.
         data_format: "channels_last" or "channels_first".
     """

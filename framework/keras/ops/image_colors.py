@@ -1,4 +1,4 @@
-"""keras.ops.image: colours.
+"""keras.ops.image: colors.
 
 >>> from framework import keras
 >>> keras.ops.image.rgb_to_hsv(np.array([[[0.0, 0.5, 0.0]]])).numpy().ravel().round(3)
@@ -52,7 +52,7 @@ def rgb_to_hsv(images: TensorLike, data_format: Any = None) -> Tensor:
         data_format: "channels_last" or "channels_first".
 
     Returns:
-        The same shape. Hue is 0 for red, 1/3 for green, 2/3 for blue, and 0 for grey.
+        The same shape. Hue is 0 for red, 1/3 for green, 2/3 for blue, and 0 for gray.
 
     Raises:
         ValueError: the images are integers, or the shape is another.

@@ -154,8 +154,8 @@ def extract_patches(
         images: (batch, height, width, channels), or one image; for three sizes,
             (batch, depth, height, width, channels).
         size: the patches' size: an int for two axes, or two or three ints.
-        strides: the distance of neighbouring patches, by default `size`.
-        dilation_rate: the distance of neighbouring pixels of a patch.
+        strides: the distance of neighboring patches, by default `size`.
+        dilation_rate: the distance of neighboring pixels of a patch.
         padding: "valid", or "same" for zeros beyond the images.
         data_format: "channels_last" or "channels_first".
 

@@ -49,7 +49,7 @@ def resize(
             "lanczos5" or "area".
         antialias: True to average over more pixels where images become smaller; "nearest" and
             "area" ignore it.
-        crop_to_aspect_ratio: True to cut the centre out of the images first, in the proportions of
+        crop_to_aspect_ratio: True to cut the center out of the images first, in the proportions of
             `size`.
         pad_to_aspect_ratio: True to pad the images on both sides first.
         fill_mode: "constant".

@@ -135,7 +135,7 @@ def map_coordinates(
     inputs: TensorLike, coordinates: TensorLike, order: int, fill_mode: str = "constant",
     fill_value: Any = 0,
 ) -> Tensor:  # fmt: skip
-    """Return the elements at coordinates, interpolated between neighbours.
+    """Return the elements at coordinates, interpolated between neighbors.
 
     Args:
         inputs: a tensor of any rank.

@@ -192,9 +192,9 @@ def unfold(
     Args:
         x: images of shape (batch, channels, height, width).
         kernel_size: the size of a patch, an int or a pair, as are the next three.
-        dilation: the distance of neighbouring elements of a patch.
+        dilation: the distance of neighboring elements of a patch.
         padding: the number of zeros on each side.
-        stride: the distance of neighbouring patches.
+        stride: the distance of neighboring patches.
 
     Returns:
         A tensor of shape (batch, channels * elements of a patch, number of patches).
@@ -404,7 +404,7 @@ def ctc_decode(
         strategy: "greedy", the most likely class at each step, or "beam_search".
         beam_width: how many prefixes the beam search keeps.
         top_paths: how many of the best ones it returns.
-        merge_repeated: whether the greedy strategy merges equal neighbours.
+        merge_repeated: whether the greedy strategy merges equal neighbors.
         mask_index: the blank class; None for the last one.
 
     Returns:

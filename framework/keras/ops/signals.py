@@ -118,7 +118,7 @@ def geomspace(
 
 @operation
 def diff(a: TensorLike, n: Any = 1, axis: Axis = -1) -> Tensor:
-    """Return the differences of neighbours along `axis`, `n` times; of booleans, whether they
+    """Return the differences of neighbors along `axis`, `n` times; of booleans, whether they
     differ."""
     x = tensor(a)
     axis, n = one_axis(axis, x.ndim, "diff"), int(n)

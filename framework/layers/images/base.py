@@ -71,7 +71,7 @@ class BaseImagePreprocessingLayer(
         return results
 
     def get_random_transformation(self, data: Any, training: bool = True, seed: Any = None) -> Any:
-        """Return what is drawn for a call, in a dict; None if there is nothing to draw.
+        """Return the random values of one call in a dict; None if the layer draws none.
 
         Args:
             data: images, or the dict of a call.
@@ -196,7 +196,7 @@ _PARTS = {
     "labels": "label",
     "segmentation_masks": "segmentation_mask",
 }
-"""The keys of dicts, each with its word in the names of methods for one image."""
+"""From keys of the input dict to the singular in method names (`transform_single_label`)."""
 
 
 def _applied(layer, part, value, single, transformation, training):
@@ -231,7 +231,7 @@ def _squeezed(x):
     return reshape(x, shape=tuple(x.shape[1:]))
 
 
-# ---- what layers use -----------------------------------------------------------------------------
+# ---- helpers of the layers -----------------------------------------------------------------------
 
 
 def as_dtype(x, dtype):
@@ -287,7 +287,7 @@ def output_shape(layer, shape, sizes=None):
 
 
 def source_of(layer, seed):
-    """Return the source of random numbers: an int seed repeats the same draws."""
+    """Return the source of random numbers for `seed`; an int gives equal numbers at each call."""
     if seed is None:
         return layer._get_seed_generator()
     return seed if isinstance(seed, SeedGenerator) else Stateless(seed)
@@ -304,7 +304,7 @@ def per_image(x, rank=4):
 
 
 def part_of(layer, cls, **arguments):
-    """Return an inner layer with the outer one's fields of the same names, and its dtype policy."""
+    """Return a new inner layer with the outer layer's dtype policy and common fields."""
     for name in ("value_range", "interpolation", "seed", "data_format", "bounding_box_format"):
         if name in fields_of(cls) and name in fields_of(builtin(layer)):
             arguments.setdefault(name, getattr(layer, name))

@@ -4,7 +4,7 @@ A box has four coordinates on the last axis. Its formats:
 
 - "xyxy": left, top, right, bottom; "yxyx": top, left, bottom, right
 - "xywh": left, top, width, height
-- "center_xywh": the centre's x and y, width, height; "center_yxhw": y, x, height, width
+- "center_xywh": the center's x and y, width, height; "center_yxhw": y, x, height, width
 - "rel_...": the same as fractions of the image's width and height
 """
 
@@ -63,7 +63,7 @@ def _from_edges(x1, y1, x2, y2, name):
 
 
 def converted(boxes: Any, source: str, target: str, height=None, width=None, dtype="float32"):
-    """Return boxes in another format, in `dtype`; of a dict, its "boxes".
+    """Convert boxes, or the "boxes" of a dict, to another format and to `dtype`.
 
     Args:
         boxes: (..., 4), or a dict with "boxes".
@@ -173,7 +173,7 @@ def _inverse_affine(angle, shift, scale, shear, size, center):
         angle, scale: (batch,), in degrees.
         shift, shear: pairs of (batch,), along x and y.
         size: (width, height).
-        center: the centre of the rotation, as fractions of (width, height).
+        center: the center of the rotation, as fractions of (width, height).
     """
     cx, cy = (c * (n - 1) for c, n in zip(center, size))
     tx, ty = (-t * (n - 1) for t, n in zip(shift, size))
@@ -189,7 +189,7 @@ def _inverse_affine(angle, shift, scale, shear, size, center):
 
 
 def turned(boxes, angle, shift, scale, shear, size, center=(0.5, 0.5)):
-    """Return the boxes (batch, count, 4), "xyxy", around those of affinely transformed images.
+    """Return the "xyxy" boxes (batch, count, 4) that enclose boxes after an affine transform.
 
     The arguments are those of `_inverse_affine`.
     """
@@ -208,7 +208,7 @@ def turned(boxes, angle, shift, scale, shear, size, center=(0.5, 0.5)):
 
 
 def densified(bounding_boxes, boxes_default=0.0, labels_default=-1):
-    """Return a dict with "boxes" as floats and "labels" as tensors; lists of lists are padded."""
+    """Return a dict of tensors: "boxes" as floats, and "labels"; lists of lists are padded."""
     if not isinstance(bounding_boxes, dict) or not {"boxes", "labels"} <= set(bounding_boxes):
         raise InvalidArgumentError(
             "Expected `bounding_boxes` to be a dict with the keys 'boxes' and 'labels', got "

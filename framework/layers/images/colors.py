@@ -54,7 +54,7 @@ def rescaled(images, old, new):
 
 
 def apply_to(layer, data, source):
-    """Draw for each image whether a layer applies to it: with a probability within `factor`."""
+    """Return one random bool per image: whether to change it. `factor` gives the probability."""
     n = batch_size(data)
     probability = uniform(source, (n,), *layer.factor)
     return less(uniform(source, (n,)), probability)
@@ -176,9 +176,9 @@ def _probability(value):
 
 
 class RandomGrayscale(RandomLayer, keeps_integers=True):
-    """Replace images by their gray values with the probability `factor`, in training.
+    """Convert each image to gray with the probability `factor`, in training.
 
-    Integer images keep their dtype; fractions are dropped.
+    Integer images keep their dtype; the gray values are truncated.
 
     Args:
         factor: from 0 to 1.
@@ -201,7 +201,7 @@ class RandomGrayscale(RandomLayer, keeps_integers=True):
 
 
 class RandomInvert(RandomLayer):
-    """Subtract images from the highest value with a random probability, in training.
+    """Invert images (the highest value minus the pixel) with a random probability, in training.
 
     Args:
         factor: the probability, from 0 to 1: a number f for (0, f), or two numbers.

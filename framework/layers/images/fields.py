@@ -11,7 +11,7 @@ def is_number(value):
 
 
 def pair_within(value, low, high):
-    """Return (lower, upper) for a number or two: a number f stands for (-f, f), within the bounds.
+    """Return (lower, upper) for one or two numbers; one number f means (-f, f), cut at the bounds.
 
     Args:
         value: a number, or a list or tuple of two.
@@ -29,7 +29,7 @@ def pair_within(value, low, high):
 
 
 def factor_in(low, high, zero_for_none=False):
-    """Return the rule of a field of two numbers within bounds."""
+    """Return the checking rule of a field that takes one or two numbers within bounds."""
 
     def resolve(value):
         value = 0.0 if zero_for_none and value is None else value
@@ -84,7 +84,7 @@ def _shear(value):
 
 
 def _checked(bounds):
-    """Return a converter that checks a factor, and keeps it as it is."""
+    """Return a converter that checks a factor and returns it unchanged."""
 
     def resolve(value):
         if value is not None:
@@ -127,7 +127,7 @@ KernelSize = Annotated[Any, Resolved("odd numbers", _kernel_size)]
 
 
 def choice(name, *allowed):
-    """Return the rule of a field of one of a few values; another raises NotImplementedError."""
+    """Return the rule of a field with the `allowed` values; others raise NotImplementedError."""
 
     def resolve(value):
         if value not in allowed:

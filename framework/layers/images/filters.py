@@ -48,7 +48,7 @@ def _filtered(images, kernel):
 
 
 def _bell(size, sigma, reach=None):
-    """Return `size` weights of a normal distribution with sum 1; zeros beyond `reach` from 0."""
+    """Return a Gaussian kernel of `size` weights with sum 1; weights beyond `reach` are 0."""
     x = np.arange(size, dtype=np.float32) - np.float32((size - 1) / 2)
     weights = exp(-0.5 * (x / sigma) * (x / sigma))
     if reach is not None:
@@ -57,7 +57,7 @@ def _bell(size, sigma, reach=None):
 
 
 class RandomGaussianBlur(RandomLayer):
-    """Blur images with a normal distribution, with a random probability, in training.
+    """Blur images by a Gaussian kernel, with a random probability, in training.
 
     Args:
         factor: the probability, from 0 to 1: a number f for (0, f), or two numbers.
@@ -99,7 +99,7 @@ class RandomSharpness(RandomLayer):
     """Blur images, or sharpen them, in training.
 
     Args:
-        factor: from 0 for blurred over 0.5 for unchanged to 1 for sharp: a number f for (0, f),
+        factor: 0 blurs, 0.5 changes nothing, 1 sharpens most: a number f for (0, f),
             or two numbers.
         value_range: the lowest and highest value of pixels.
         data_format: "channels_last" or "channels_first".
@@ -143,7 +143,7 @@ class RandomElasticTransform(MovingLayer):
         factor: the probability, from 0 to 1: a number f for (0, f), or two numbers.
         scale: the strength of the distortion, as `factor`.
         interpolation: "bilinear" or "nearest".
-        fill_mode: what stands beyond the image: "reflect", "mirror", "wrap", "nearest" or
+        fill_mode: how to fill points outside the image: "reflect", "mirror", "wrap", "nearest" or
             "constant", as in `keras.ops.image.elastic_transform`.
         fill_value: the value of "constant".
         value_range: the lowest and highest value of pixels.
@@ -198,7 +198,7 @@ class RandomElasticTransform(MovingLayer):
     def transform_bounding_boxes(
         self, bounding_boxes: Any, transformation: Any = None, training: bool = True
     ) -> Any:
-        # displacements are small against boxes; Keras does not move boxes either
+        # as in Keras, boxes do not move: displacements are small relative to them
         return bounding_boxes
 
 

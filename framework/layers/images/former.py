@@ -1,4 +1,4 @@
-"""RandomHeight and RandomWidth, image layers of earlier versions that tf.keras still lists."""
+"""RandomHeight and RandomWidth, image layers of Keras 2."""
 
 from typing import Annotated, Any
 
@@ -20,7 +20,7 @@ from framework.ops.resampling import METHODS
 
 
 def _bounds(factor):
-    """Return the lowest and highest change of the size."""
+    """Return the lowest and highest relative change of the size."""
     return factor if isinstance(factor, tuple) else (-factor, factor)
 
 
@@ -86,7 +86,7 @@ class RandomHeight(_RandomSize, axis=0):
 
 
 class RandomWidth(_RandomSize, axis=1):
-    """Resize images to a random width, in training; as `RandomHeight`."""
+    """Resize images to a random width, in training; arguments as in `RandomHeight`."""
 
     factor: _Factor
     interpolation: Annotated[str, one_of(*METHODS)] = "bilinear"

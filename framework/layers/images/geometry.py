@@ -60,7 +60,7 @@ def in_training(transform_boxes: Method) -> Method:
 
 
 def warped(layer, images, transforms, interpolation, mode, affine=True, straight=False):
-    """Return images read at transformed positions, as `ops.warping.projected`.
+    """Return the images resampled at transformed positions, by `ops.warping.projected`.
 
     Args:
         transforms: (batch, 8), or (8,); the last two numbers are 0 unless `affine` is False.
@@ -159,13 +159,14 @@ def _flipped_axes(layer):
 
 
 class RandomRotation(MovingLayer):
-    """Turn images around their centre, in training.
+    """Turn images around their center, in training.
 
     Args:
         factor: the angle as a fraction of a full turn, from -1 to 1: a number f for (-f, f), or
             two numbers. A positive angle turns the image counterclockwise.
-        fill_mode: what stands beyond the image a b c d: "reflect" (b a | a b c d | d c), "wrap"
-            (c d | a b c d | a b), "nearest" (a a | a b c d | d d), or "constant" for `fill_value`.
+        fill_mode: how to fill points outside the image a b c d: "reflect" (b a | a b c d | d c),
+            "wrap" (c d | a b c d | a b), "nearest" (a a | a b c d | d d), or "constant" for
+            `fill_value`.
         interpolation: "bilinear" or "nearest".
         seed: an int, or None.
         fill_value: a number.
@@ -219,7 +220,7 @@ class RandomRotation(MovingLayer):
 
 
 class RandomShear(MovingLayer):
-    """Shift the rows or columns of images the more, the farther they are from the top left corner.
+    """Shear images: shift each row or column in proportion to its distance from the top left.
 
     Args:
         x_factor, y_factor: the shift per pixel, from 0 to 1: a number f for (-f, f), or two
@@ -330,12 +331,12 @@ class RandomTranslation(MovingLayer):
 
 
 class RandomZoom(MovingLayer):
-    """Enlarge or shrink images around their centre, in training.
+    """Enlarge or shrink images around their center, in training.
 
     Args:
-        height_factor, width_factor: from -1 to 1: an image becomes 1 + f times smaller, a
-            negative f enlarges it; a number f stands for (-f, f), or two numbers. A
-            `width_factor` of None keeps the proportions.
+        height_factor, width_factor: from -1 to 1: an image shrinks by the factor 1 + f, so a
+            negative f enlarges it; a number f stands for (-f, f), or two numbers. A `width_factor`
+            of None keeps the proportions.
         fill_mode, interpolation, fill_value: as in `RandomRotation`.
         seed: an int, or None.
         data_format: "channels_last" or "channels_first".

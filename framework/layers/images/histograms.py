@@ -1,4 +1,4 @@
-"""Histogram equalization, of whole images and by tiles."""
+"""Histogram equalization, of whole images or of tiles."""
 
 import itertools
 
@@ -70,7 +70,7 @@ def _equalized(layer, channel):
 class ContrastLimitedAdaptiveHistogramEqualization(
     BaseImagePreprocessingLayer, in_inference=True, draws=False, keeps_integers=True
 ):
-    """Equalize each tile of each image; the curves of neighbouring tiles are interpolated.
+    """Equalize each tile of each image; the curves of neighboring tiles are interpolated.
 
     Zuiderveld 1994.
 
@@ -118,7 +118,7 @@ def _equalized_tiles(images, grid, limit):
 
 
 def _mirrored(x, axis, size):
-    """Return `x` continued to `size` along an axis, mirrored at its edge."""
+    """Return `x` padded to `size` along an axis by reflection at its edge."""
     n = x.shape[axis]
     if n == size:
         return x
@@ -129,7 +129,7 @@ def _mirrored(x, axis, size):
 def _curves(images, grid, tile, limit):
     """Return the curve of each tile: (batch, rows + 2, columns + 2, channels, 256).
 
-    The first and last rows and columns are there twice: tiles at the edge have no neighbour.
+    The first and last rows and columns are repeated, as neighbors of the tiles at the edge.
     """
     batch, _, _, channels = images.shape
     tiles = reshape(images, shape=(batch, grid[0], tile[0], grid[1], tile[1], channels))
@@ -157,7 +157,7 @@ def _curves(images, grid, tile, limit):
 def _between(tiles, size):
     """Return (tile, weight) of the tiles before and after each pixel along an axis.
 
-    Tiles are counted from the repeated first one.
+    Index 0 is the repeated first tile.
     """
     place = (np.arange(tiles * size, dtype=np.float32) - size / 2.0) / size + 1.0
     before = np.floor(place)

@@ -31,18 +31,18 @@ from framework.ops.movement import stack
 
 
 def _changed(layer, images, change):
-    """Return images after `change(hue, saturation, value)`, which returns these three again."""
+    """Return images whose hue, saturation and value are replaced by the results of `change`."""
     parts = channels(rgb_to_hsv(last(images, layer.data_format)))
     images = hsv_to_rgb(stack(*change(*parts), axis=3))
     return restored(images, layer.data_format)
 
 
 class RandomHue(RandomLayer):
-    """Turn the colours of images around the colour circle, in training.
+    """Shift the hue of images, in training.
 
     Args:
-        factor: from 0 to 1, where 1 stands for half a turn to either side: a number f for (0, f),
-            or two numbers.
+        factor: the largest shift, from 0 to 1: 1 is half of the color circle, in either direction;
+            a number f for (0, f), or two numbers.
         value_range: the lowest and highest value of pixels.
         data_format: "channels_last" or "channels_first".
         seed: an int, or None.

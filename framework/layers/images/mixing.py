@@ -75,13 +75,13 @@ def _fill(value):
 
 
 class RandomErasing(RandomLayer):
-    """Replace a random rectangle by noise or one colour, with a random probability, in training.
+    """Replace a random rectangle by noise or one color, with a random probability, in training.
 
     Zhong et al. 2017.
 
     Args:
         factor: the probability, from 0 to 1: a number f for (0, f), or two numbers.
-        scale: the square of the rectangle's share of each axis: as `factor`.
+        scale: the square of the rectangle's size relative to each axis; a range, as `factor`.
         fill_value: a number, or three for the channels; None for noise.
         value_range: the lowest and highest value of pixels.
         seed: an int, or None.
@@ -90,7 +90,7 @@ class RandomErasing(RandomLayer):
 
     factor: Factor = 1.0
     scale: Factor = (0.02, 0.33)
-    fill_value: Annotated[Any, Resolved("a colour", _fill)] = None
+    fill_value: Annotated[Any, Resolved("a color", _fill)] = None
     value_range: Range = (0, 255)
     seed: Seed = None
     data_format: DataFormat = None
@@ -150,14 +150,14 @@ def _mixed_labels(labels, transformation, dtype):
     return weight * labels + (1.0 - weight) * _with_others(labels, transformation)
 
 
-_TRIALS = 16  # attempts of rejection sampling: each succeeds with a probability of 1/2 or more
+_TRIALS = 16  # attempts of rejection sampling; each has a success probability >= 1/2
 
 
 def _beta(source, n, bounds):
-    """Draw beta distributed numbers whose two parameters are one random number, at most 1.
+    """Draw `n` numbers of the distribution beta(a, a), with one random a <= 1 for all of them.
 
-    By Jöhnk's method (1964), in logarithms: of two powers of uniform numbers whose sum is at most
-    1, the share of the first. The parameter is a random tensor, so that this is done in ops.
+    Jöhnk's method (1964), in logarithms: draw x = u**(1/a) and y = v**(1/a) until x + y <= 1; then
+    x / (x + y) is beta distributed. It is written in ops because `a` is a random tensor.
     """
     alpha = uniform(source, (), *bounds) + 1e-6
     drawn = divide(log(1.0 - uniform(source, (2, _TRIALS, n))), alpha)

@@ -40,7 +40,7 @@ _OF_FACTOR = {
     "auto_contrast": (AutoContrast, ()),
     "equalization": (Equalization, ()),
 }
-"""The inner layers: class and the arguments that take the outer layer's factor."""
+"""{name of an inner layer: (class, the arguments that take the outer layer's factor)}."""
 
 _COLORS = {"random_brightness", "random_color_degeneration", "random_contrast", "random_sharpness"}
 
@@ -76,9 +76,9 @@ def _drawn(layer, data, source):
 
 
 def _chosen(index, functions, unchanged, choose=select):
-    """Return the result of one function; `unchanged` for a larger index.
+    """Return the result of the function at a random index; `unchanged` for a larger index.
 
-    In a trace, which must hold for every random number, all functions are computed.
+    All functions are computed in a trace, because its graph must be right for every index.
 
     Args:
         index: a 0-d integer tensor.
@@ -162,7 +162,7 @@ def _each_op(layer, value, transformation, part, choose=select):
 
 
 def _transformer(layer, name, part, value, transformation):
-    """Return a function that applies an inner layer to images, boxes or masks."""
+    """Return a function that applies one inner layer to images, boxes or masks."""
     method = getattr(getattr(layer, name), f"transform_{part}")
     return lambda: method(value, transformation)
 
@@ -178,7 +178,7 @@ class AugMix(_Policy):
         chain_depth: the largest number of layers in a chain.
         factor: the strength, from 0 to 1: a number f for (0, f), or two numbers.
         alpha: the parameter of the Dirichlet and beta distributions of the weights.
-        all_ops: whether brightness, colour, contrast and sharpness change, too.
+        all_ops: whether brightness, color, contrast and sharpness change, too.
         interpolation: "bilinear" or "nearest".
         seed: an int, or None.
         data_format: "channels_last" or "channels_first".
@@ -249,7 +249,7 @@ def _mixed(layer, value, transformation, part):
 
 
 def _stepped(layer, value, step, part):
-    """Return a version after one step; a layer is chosen by its name, as in Keras, or its index."""
+    """Apply one step of a chain: the inner layer chosen by its name, as in Keras, or its index."""
     if "layer_name" in step:
         return _transformer(layer, step["layer_name"], part, value, step["transformation"])()
     pairs = step["transforms"].items()

@@ -53,9 +53,8 @@ class Resizing(_Sized, keeps_integers=True):
     Args:
         height, width: the new size.
         interpolation: "bilinear", "nearest", "bicubic", "lanczos3", "lanczos5" or "area".
-        crop_to_aspect_ratio: whether to cut the centre out first, in the proportions of the new
-            size.
-        pad_to_aspect_ratio: whether to pad the images on both sides first.
+        crop_to_aspect_ratio: whether to crop the center to the aspect ratio of the new size first.
+        pad_to_aspect_ratio: whether to pad images to the aspect ratio of the new size first.
         fill_mode: "constant".
         fill_value: the value of the padding.
         antialias: whether to average over more pixels where images become smaller.
@@ -141,7 +140,7 @@ def _window(layer, height, width):
 
 
 class CenterCrop(_Sized):
-    """Cut out the centre of images; smaller images are cut in proportion and resized.
+    """Crop the center of images; smaller images are cropped to the aspect ratio and resized.
 
     Args:
         height, width: the new size.
@@ -190,9 +189,9 @@ class CenterCrop(_Sized):
 
 
 class RandomCrop(MovingLayer):
-    """Cut out a random part of the images, one for the whole batch, in training.
+    """Crop images at a random position, the same for the whole batch, in training.
 
-    Images that are not larger are cut in the centre, and resized if they are too small. In
+    Images that are not larger are cropped at the center, and resized if they are too small. In
     inference images stay as they are.
 
     Args:
@@ -212,7 +211,7 @@ class RandomCrop(MovingLayer):
         super().__post_init__()
 
     def get_random_transformation(self, data: Any, training: bool = True, seed: Any = None) -> Any:
-        """Return the first row and column of the part, and the size of the images."""
+        """Return the first row and column of the crop, and the size of the images."""
         height, width = size = sizes_of(self, images_in(data).shape)
         if height is None or width is None:
             raise ShapeError(
@@ -252,7 +251,7 @@ class RandomCrop(MovingLayer):
         data = box.converted(bounding_boxes, name, "xyxy", *old)
         if old[0] > size[0] and old[1] > size[1]:
             high, wide = size
-        else:  # the image was cropped to a part no larger than the target, then resized
+        else:  # smaller images were center-cropped, then resized
             high, wide = (min(n, m - int(k)) for n, m, k in zip(size, old, (top, left)))
         top, left = (tensor(start, dtype="float32", casts=True) for start in (top, left))
         edges = box.cropped(data["boxes"], top, left, high, wide)

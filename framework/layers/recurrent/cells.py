@@ -264,7 +264,7 @@ def _affine(x, kernel, bias):
 
 
 def _of_inputs(cell, x, kernel, bias, training):
-    """Return `x @ kernel + bias` for each gate; with implementation 1, each has its own mask."""
+    """Return `x @ kernel + bias` for each gate; with implementation 1 a gate has its own mask."""
     sizes = (cell.units,) * type(cell)._framework.gates
     if not _drops_inputs(cell, training) or not cell.dropout_mask_count:
         return split(_affine(_dropped(cell, x, training), kernel, bias), sizes=sizes, axis=1)
@@ -292,7 +292,7 @@ def _weights_now(layer):
 
 
 def _drops(layer, training):
-    """Return whether dropout applies to the state, or to inputs with one mask per gate."""
+    """Return whether there is dropout of the state, or of the inputs with one mask per gate."""
     several = layer.dropout and layer.dropout_mask_count
     return bool(training and (layer.recurrent_dropout or several))
 

@@ -30,7 +30,7 @@ class DropoutRNNCell:
     around each sequence. Each thread has its own masks.
     """
 
-    dropout_mask_count = None  # the number of masks in the list; None: a single mask, not a list
+    dropout_mask_count = None  # the length of the list of masks; None: one mask, not a list
 
     def get_dropout_mask(self, step_input: Any):
         """Return the mask of the inputs, of 0 and 1 / (1 - rate); None without dropout."""

@@ -69,7 +69,7 @@ class GRU(
         seed: the seed of the dropout, an int, or None.
         return_sequences, return_state, go_backwards, stateful, unroll: as in `RNN`.
         reset_after: whether to apply the reset gate after the product with the recurrent kernel.
-        use_cudnn: True requires the op that runs all steps, False never uses it.
+        use_cudnn: True requires the op that runs all steps at once; False never uses that op.
 
     Shapes: `(batch, steps, features)` gives `(batch, units)`, or `(batch, steps, units)`.
 
@@ -100,7 +100,7 @@ class LSTM(
         dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.
         seed: the seed of the dropout, an int, or None.
         return_sequences, return_state, go_backwards, stateful, unroll: as in `RNN`.
-        use_cudnn: True requires the op that runs all steps, False never uses it.
+        use_cudnn: True requires the op that runs all steps at once; False never uses that op.
 
     Shapes: `(batch, steps, features)` gives `(batch, units)`, or `(batch, steps, units)`.
 

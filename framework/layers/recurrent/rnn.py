@@ -194,7 +194,7 @@ class OwnCell(RNN, kw_only=True, left_out=("cell",), cell_class=None, cell_name=
 
     unroll: bool = False
     zero_output_for_mask: bool = False
-    # hides RNN's first argument from type checkers: these layers create their own cell
+    # hides RNN's argument `cell` from type checkers: these layers create their own cell
     if TYPE_CHECKING:
         cell: Any = None
 

@@ -8,14 +8,14 @@ from framework.training.callbacks.base import Callback
 
 
 class BackupAndRestore(Callback):
-    """Saves the whole state of training, and continues from it if `fit` was interrupted.
+    """Saves the whole state of training, from which `fit` continues after an interruption.
 
     As in Keras, `fit` starts with the epoch that was interrupted, and its history has the epochs
     since. Beyond Keras it continues with the next batch of that epoch, and ends with the bits of
     an uninterrupted run; `fit(resume=folder)` does the same and also continues the history.
 
     Args:
-        backup_dir: a folder for the state, of this run alone.
+        backup_dir: a folder for the state, which no other run may use.
         save_freq: "epoch", the number of batches between two saves, or False.
         double_checkpoint: also keep the state before the last one, for a damaged file.
         delete_checkpoint: delete the state when `fit` ends.

@@ -10,14 +10,14 @@ class CallbackRecord(Record):
     """The internal state of a callback."""
 
     step = None  # the StepRecord of the current `fit`
-    needs = frozenset()  # values that this callback needs in addition to the `needs` of its class
+    needs = frozenset()  # needed values besides the `needs` of the class
     release = None  # called at the end of `fit`, also after an error
     # whether `fit` saves and restores its state for this callback (BackupAndRestore)
     backs_up = False
     lazy_logs = False  # whether hooks receive a function that computes the logs
-    # functions: return the position in the written files; continue at a saved position
+    # functions that return the position in the written files, and that continue at a saved one
     position = resume = None
-    saves = ()  # attributes in the state of `fit(resume=...)`; "_framework.x" is x of this record
+    saves = ()  # names of attributes that `fit(resume=...)` saves; "_framework.x": x of this record
 
 
 class Callback(Owning):

@@ -38,8 +38,7 @@ class CSVLogger(Callback):
         record.position, record.resume = partial(_position, self), partial(_resume, self)
         if batch:
             record.needs = frozenset({"loss"})
-            # Only if needed: every batch pays for a callback that overrides this
-            # hook.
+            # Override the hook only if needed: a callback with it is called at every batch.
             self.on_train_batch_end = partial(_write_batch, self)
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -84,7 +83,7 @@ def _close(logger):
 
 
 def _end_line(logger):
-    """End the last line of an existing file, if the program that wrote it was killed in it."""
+    """End the last line of an existing file if the program was killed while it wrote the line."""
     with logger.filename.open("rb") as file:
         file.seek(-1, 2)
         if file.read(1) not in b"\r\n":

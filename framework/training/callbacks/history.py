@@ -23,8 +23,7 @@ class History(Callback):
         self._framework.saves = ("epoch", "history", "batches")
         if batch:
             self._framework.needs = frozenset({"loss"})
-            # Only if needed: every batch pays for a callback that overrides this
-            # hook.
+            # Override the hook only if needed: a callback with it is called at every batch.
             self.on_train_batch_end = partial(_keep_loss, self)
 
     def on_train_begin(self, logs: Any = None) -> None:

@@ -178,7 +178,7 @@ def _rated(callback):
 def _several(optimizer, model):
     """Return the optimizers of a `MultiOptimizer`; an empty list for any other optimizer."""
     if is_several(optimizer) and not several(optimizer) and model.built:
-        optimizer.build(model)  # calls the user's function that assigns variables to optimizers
+        optimizer.build(model)  # the user's function chooses the optimizers
     return several(optimizer)
 
 

@@ -22,7 +22,7 @@ class ModelCheckpoint(Monitor):
     Args:
         filepath: the path, which ends with ".keras"; or for weights with ".weights.h5", ".npz" or
             ".safetensors". Names in braces stand for values: "{epoch:02d}-{val_loss:.2f}.keras".
-            Known are `epoch` and `batch`, both counted from 1, and those of the logs. Without
+            The names are `epoch` and `batch`, both counted from 1, and those of the logs. Without
             names, each file replaces the one before. Missing folders are made.
         monitor: the name of the value that decides which model is the best.
         verbose: 1 prints a line for each file.
@@ -33,7 +33,7 @@ class ModelCheckpoint(Monitor):
         initial_value_threshold: with `save_best_only`, a value that the first file has to improve.
         asynchronous: write the files in a thread while training continues. The next file, the end
             of training and a state that `fit(resume=...)` saves wait until the file is complete,
-            and raise what went wrong. Not in Keras.
+            and raise the thread's error. Not in Keras.
 
     Raises:
         ValueError: `filepath` has another ending, or names a value that the logs do not have.
@@ -71,8 +71,7 @@ class ModelCheckpoint(Monitor):
                     'ModelCheckpoint: save_freq must be "epoch" or a number of batches, got '
                     f"{save_freq!r}."
                 )
-            # Only if needed: every batch pays for a callback that overrides this
-            # hook.
+            # Override the hook only if needed: a callback with it is called at every batch.
             self.on_train_batch_end = partial(_after_batch, self)
         self._framework.epoch = self._framework.batches = 0
         self.asynchronous = asynchronous
@@ -83,7 +82,7 @@ class ModelCheckpoint(Monitor):
         self._framework.saves = ("best", "_framework.epoch", "_framework.batches")
 
     def on_train_begin(self, logs: Any = None) -> None:
-        if self.save_best_only:  # only save_best_only compares values
+        if self.save_best_only:  # otherwise no values are compared
             super().on_train_begin(logs)
 
     def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
@@ -128,7 +127,7 @@ def _write(callback, epoch, batch, logs, words):
     path.parent.mkdir(parents=True, exist_ok=True)
     if callback.asynchronous:
         background = callback._framework.background
-        background.wait()  # first, so that memory never holds two copies of the values
+        background.wait()  # before the next copy of the values, to save memory
         background.start(taken(callback.model, path, callback.save_weights_only))
         return
     save = callback.model.save_weights if callback.save_weights_only else callback.model.save

@@ -77,7 +77,7 @@ def _metrics(callback):
 
 
 def is_better(callback, value, than):
-    """Return whether `value` is better than `than`, which may be None: no value yet."""
+    """Return whether `value` is better than `than`; None means that there is no value yet."""
     if callback.monitor_op is None:
         _set_mode(callback)
     if than is None:

@@ -1,7 +1,7 @@
-"""The state of callbacks: what `fit(resume=...)` saves of them and sets again.
+"""The state of callbacks, which `fit(resume=...)` saves and restores.
 
-Built-in callbacks name their state in `saves` of their record. Of other classes every attribute
-with plain data is saved: numbers, strings, arrays, and lists, tuples and dicts of them.
+Built-in callbacks list the names of their state in `saves` of their record. For other classes every
+attribute with plain data is saved: numbers, strings, arrays, and lists, tuples and dicts of them.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def states_of(callbacks, arrays):
 
 
 def restore_states(callbacks, states, array):
-    """Set the states of callbacks: of each the next saved state of a class of its name.
+    """Restore the states of callbacks: each gets the next saved state with the name of its class.
 
     Args:
         array: a function from a name to its array.
@@ -51,7 +51,7 @@ def matched(callbacks, states):
 
 
 def _values(callback):
-    """Return {name: value} of what may change during training."""
+    """Return {name: value} of the attributes that may change during training."""
     if not isinstance(callback, Callback):
         return {k: v for k, v in getattr(callback, "__dict__", {}).items() if k not in _LEFT_OUT}
     own = callback._framework
@@ -69,10 +69,10 @@ def _values(callback):
 
 
 def packed(value, arrays, name):
-    """Return plain data as what JSON can hold; arrays go to `arrays` under names with `name`.
+    """Return plain data as JSON values; arrays go to the dict `arrays`, under names from `name`.
 
     Raises:
-        TypeError: it is not plain data.
+        TypeError: `value` is not plain data.
     """
     if isinstance(value, (np.ndarray, np.generic)):
         if value.dtype.kind not in "fiubc" and value.dtype.name != "bfloat16":
@@ -94,7 +94,7 @@ def packed(value, arrays, name):
 
 
 def _is_plain(value):
-    """Return whether `packed` takes a value."""
+    """Return whether `packed` accepts a value."""
     try:
         packed(value, {}, "")
     except TypeError:

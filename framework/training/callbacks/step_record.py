@@ -14,7 +14,7 @@ NEEDS = ("batch", "outputs", "loss", "gradients", "norms", "rates")
 class StepRecord:
     """`self.step` of a callback: the last batch with its outputs, loss and gradients.
 
-    It has only values that a callback declares, as in `needs = {"gradients", "loss"}`.
+    It holds only the values that some callback declares, as in `needs = {"gradients", "loss"}`.
 
     - `batch`: (x, y, sample_weight); `x`, `y` and `sample_weight` are its parts
     - `outputs`: the model's outputs, before the update
@@ -110,8 +110,8 @@ def _rate(optimizer, variable):
 def needs_of(callbacks):
     """Return all values that the callbacks declare in `needs`.
 
-    An unknown word in a class raises an error. In an object it is ignored: the attribute `needs`
-    may be the user's own.
+    An unknown name in the `needs` of a class raises an error. In those of an object it is ignored,
+    because the user may use this attribute for other purposes.
     """
     declared = set()
     for callback in callbacks:

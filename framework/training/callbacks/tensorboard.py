@@ -38,12 +38,12 @@ class TensorBoard(Callback):
             ("batch_loss", ...), by the number of batches since training began. `tf.summary`
             functions in layers write then too. Reading values takes time; "epoch" costs none.
         profile_batch: the number of a batch since training began, counted from 1, at which the
-            table of `model.profile` is written as a text; a pair (first, last) repeats it that
-            often. 0 for none.
+            table of `model.profile` is written as a text; a pair (first, last) measures last -
+            first + 1 steps. 0 for none.
         embeddings_freq: the number of epochs between copies of the weights of `Embedding` layers
             for the projector; 0 for none. Only the last copy is kept.
         embeddings_metadata: the path of a file with a label in each line, relative to `log_dir`;
-            or {name of a layer: such a path}.
+            or a dict from names of layers to such paths.
         write_gradients: write histograms of the gradients of the last batch too, at the epochs of
             the weights' histograms. Not in Keras.
 
@@ -68,7 +68,7 @@ class TensorBoard(Callback):
         update_freq: Any = "epoch", profile_batch: Any = 0, embeddings_freq: Any = 0,
         embeddings_metadata: Any = None, write_gradients: bool = False,
     ):  # fmt: skip
-        # raises now if the protobuf package is missing
+        # raise now, not during `fit`, if the package tensorboard is missing
         event_file.messages("compat.proto.event_pb2")
         self.log_dir, self.write_graph, self.write_images = str(log_dir), write_graph, write_images
         self.histogram_freq = board_settings.frequency(histogram_freq, "histogram_freq")
@@ -83,7 +83,7 @@ class TensorBoard(Callback):
                 "between histograms."
             )
         record = self._framework
-        record.lazy_logs = True  # the logs are computed only when they are written
+        record.lazy_logs = True  # compute the logs only when they are written
         record.profiled = board_settings.batches(profile_batch)
         record.needs = frozenset(
             [*(["batch"] if write_graph or record.profiled else []),
@@ -96,8 +96,7 @@ class TensorBoard(Callback):
         record.position, record.resume = partial(_position, self), partial(_resume, self)
         record.release = partial(_close, self)
         if self.update_freq != "epoch" or write_steps_per_second or record.profiled:
-            # Only if needed: every batch pays for a callback that overrides this
-            # hook.
+            # Override the hooks only if needed: a callback with them is called at every batch.
             self.on_train_batch_begin = partial(_before_batch, self)
             self.on_train_batch_end = partial(_after_batch, self)
         if self.update_freq != "epoch":
@@ -153,7 +152,7 @@ class TensorBoard(Callback):
             return
         step = int(np.asarray(optimizer.iterations))
         _scalars(self, "validation", "evaluation_{}_vs_iterations", _values(logs), step)
-        if "train" not in self._framework.writers:  # `evaluate` was not called by `fit`
+        if "train" not in self._framework.writers:  # the user called `evaluate`, not `fit`
             _close(self)
 
 
@@ -187,7 +186,7 @@ def _after_batch(board, batch, logs=None):
 
 
 def _make_default(board, name):
-    """Make a writer the default for `tf.summary` in layers, if single batches are written."""
+    """Make a writer the default for `tf.summary` calls of layers, if batches have summaries."""
     record = board._framework
     if board.update_freq == "epoch":
         return
@@ -199,7 +198,7 @@ def _make_default(board, name):
 
 
 class _Number:
-    """The number of the current batch as a step, which is read when a summary is written."""
+    """The current batch number as a step: its value is read when a summary is written."""
 
     def __init__(self, record, name):
         self._record, self._name = record, name
@@ -268,7 +267,7 @@ def _write_ops(board):
 def _write_profile(board, step):
     first, last = board._framework.profiled
     x, y, sample_weight = board._framework.step.batch
-    with writers.record_if(False):  # layers write no summaries in the repeated steps
+    with writers.record_if(False):  # no summaries of layers in the repeated steps
         profile = board.model.profile(
             x, y, sample_weight=sample_weight, repeats=last - first + 1, print_fn=lambda _: None
         )
@@ -279,7 +278,7 @@ def _write_profile(board, step):
 
 
 def _writer(board, name):
-    """Return the writer of a folder, made at its first use."""
+    """Return the writer of a folder; create it at the first use."""
     made = board._framework.writers
     if name not in made:
         made[name] = writers.create_file_writer(str(Path(board.log_dir, name)))

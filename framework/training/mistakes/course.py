@@ -66,7 +66,7 @@ class Course:
         )
 
     def after_epoch(self, logs, batch):
-        """Look at the mean loss of an epoch.
+        """Check the mean loss of an epoch.
 
         Args:
             logs: the epoch's logs.
@@ -74,7 +74,7 @@ class Course:
         """
         loss = logs.get("loss")
         if self._doctor:
-            self._last = batch  # for the page printed after the progress bar is complete
+            self._last = batch  # `report` needs it after the epoch
         if not isinstance(loss, float):
             return
         self._losses.append(loss)
@@ -118,7 +118,7 @@ class Course:
         )
 
     def _does_not_move(self, batch):
-        """Warn if a cause is found; without one, the loss may be constant at its minimum."""
+        """Warn that the loss is constant if a cause is found; otherwise it may be minimal."""
         if "flat" in self._training.told:
             return
         self._training.told.add("flat")
@@ -131,11 +131,11 @@ class Course:
             )
 
     def _causes(self, batch):
-        from framework.training.mistakes import one_pass  # at first use: rarely needed
+        from framework.training.mistakes import one_pass  # rarely needed: imported here
 
         try:
             return one_pass.one_pass(self._step, *map(as_tensors, batch)).mistakes()
-        except Exception:  # a failed search for the cause must not end the training
+        except Exception:  # an error in this search must not end the training
             return []
 
     def _warn_once(self, what, message):

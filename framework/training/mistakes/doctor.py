@@ -20,7 +20,7 @@ from framework.training.output_matching import output_layer
 from framework.training.training_step import compiled_step
 
 _SPREAD = 100
-"""The largest ratio of the spreads of two features that counts as scaled."""
+"""The largest ratio of the standard deviations of two features that needs no message."""
 
 
 def page_after_epoch(model, batches, batch):

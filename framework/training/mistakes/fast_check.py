@@ -19,9 +19,9 @@ from framework.training.usage_warnings import no_warnings
 _STEPS = 200
 _SECONDS = 5.0
 _ENOUGH = 0.5
-"""Training on one batch ends when its loss is this small a part of the first."""
+"""Training on one batch ends when the loss is at most this fraction of the first loss."""
 _PROGRESS = 0.9
-"""A batch whose loss stays above this part of the first cannot be learned."""
+"""A model does not learn a batch whose loss stays above this fraction of the first loss."""
 
 
 def fast_check(model, x, y=None, batch_size=None):

@@ -13,12 +13,12 @@ _PASSING = {
     "Cropping2D", "GaussianNoise", "RandomFlip", "RandomRotation", "RandomTranslation",
     "RandomZoom", "RandomCrop", "Resizing",
 }  # fmt: skip
-"""Classes of layers behind which values have the same range."""
+"""Classes of layers that do not change the range of values."""
 _WEIGHING = {"Dense", "Conv1D", "Conv2D", "Conv3D", "DepthwiseConv2D", "SeparableConv2D"}
 _PIXELS = 16
-"""The least number of features of an image; fewer are columns of a table."""
+"""Inputs with fewer features than this count as a table, not as images."""
 _ROWS = 64
-"""The least number of rows of which an order by class is reported."""
+"""The least number of rows for which sorted classes are reported."""
 
 
 def unscaled_images(model, x):

@@ -15,7 +15,7 @@ _SATURATED = 0.99
 
 
 class Activity(NamedTuple):
-    """The values of one activation on a batch."""
+    """Statistics of the values of one activation on a batch."""
 
     op: str
     layer: object  # the layer that computed the activations, or None

@@ -16,7 +16,7 @@ class Finding(NamedTuple):
 
 
 class Page:
-    """What was looked at, and what was found; printed as a table.
+    """The subject and the findings of a check; printed as a table.
 
     Attributes:
         title: a line about the model and the data.

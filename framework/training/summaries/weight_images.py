@@ -1,4 +1,4 @@
-"""Weights as grey images for TensorBoard, in the layout of Keras's callback."""
+"""Weights as gray images for TensorBoard, in the layout of Keras's callback."""
 
 import numpy as np
 
@@ -6,8 +6,8 @@ import numpy as np
 def weight_images(array):
     """Return images (k, height, width, channels) in [0, 1] of a weight; None if it has no layout.
 
-    Axes of size 1 are dropped. A vector is a column, a matrix one image, wider than high; of three
-    axes the last one counts the images; of four, the last one must be colours.
+    Axes of size 1 are dropped. A vector is a column, a matrix one image, wider than high. With
+    three axes the last one counts the images; with four it must be colors.
 
     >>> weight_images(np.zeros((5, 2))).shape, weight_images(np.zeros((3, 3, 1, 8))).shape
     ((1, 2, 5, 1), (8, 3, 3, 1))
