@@ -6,7 +6,6 @@ change. Numbers may differ by `NEAR` of an array's largest element or by what no
 design stands in `DIFFERENCES`, with the reason.
 """
 
-import functools
 import gc
 import os
 import re
@@ -32,11 +31,6 @@ from tests.fuzz.tensorflow_differences import reason_of
 theirs.config.threading.set_intra_op_parallelism_threads(1)
 theirs.config.threading.set_inter_op_parallelism_threads(1)
 theirs.config.run_functions_eagerly(True)
-# The graph of a jacobian's rows takes a third of a second to build; row by row the numbers are the
-# same.
-theirs.GradientTape.jacobian = functools.partialmethod(
-    theirs.GradientTape.jacobian, experimental_use_pfor=False
-)
 gc.freeze()  # TensorFlow's million objects: each full collection would visit them
 theirs.get_logger().setLevel("ERROR")
 NEAR = 1e-5
