@@ -11,6 +11,7 @@ from framework.core.configurable import Resolved, serialize_value
 from framework.core.conversion import tensor
 from framework.core.errors import ShapeError
 from framework.core.operations import operation
+from framework.core.promotion import real_floating
 from framework.core.registry import Registry
 from framework.core.shared_fields import Configured
 from framework.core.tensor import Tensor
@@ -171,7 +172,7 @@ def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
     Args:
         approximate: use the paper's tanh approximation.
     """
-    return rows.gelu(_floating(x), approximate=bool(approximate))
+    return rows.gelu(real_floating(_floating(x), "gelu"), approximate=bool(approximate))
 
 
 @activations.add()

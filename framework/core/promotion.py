@@ -35,6 +35,17 @@ def floating(x, what) -> Any:
     return x
 
 
+def real_floating(x, what) -> Any:
+    """Return `x` as a tensor of a floating dtype; complex numbers raise DTypeError too."""
+    x = floating(x, what)
+    if x.dtype.is_complex:
+        raise DTypeError(
+            f"{what}: expected real numbers, got {x.dtype}. "
+            "Take the real part or the magnitude: tf.math.real(x), tf.abs(x)."
+        )
+    return x
+
+
 def strict(a, b) -> tuple[Any, Any]:
     """Return two operands: tensors of one dtype, or one tensor and a Python number."""
     kind_a, kind_b = type(a), type(b)

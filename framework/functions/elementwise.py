@@ -25,6 +25,7 @@ from framework.functions.wrappers import (
     floats,
     number,
     numbers,
+    real_floats,
 )
 from framework.ops import division, special
 from framework.ops import elementwise as ops
@@ -221,7 +222,7 @@ asinh = tf.unary(ops.asinh, "the number whose hyperbolic sine is {x}", floats)
 acosh = tf.unary(ops.acosh, "the number >= 0 whose hyperbolic cosine is {x}", floats)
 atanh = tf.unary(ops.atanh, "the number whose hyperbolic tangent is {x}", floats)
 sigmoid = tf.unary(ops.sigmoid, "1 / (1 + exp(-{x}))", floats)
-erf = tf.unary(special.erf, "the Gauss error function", floats)
+erf = tf.unary(special.erf, "the Gauss error function", real_floats)
 
 
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:

@@ -12,7 +12,7 @@ from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import always, operation
-from framework.core.promotion import floating, strict, strict_all
+from framework.core.promotion import floating, real_floating, strict, strict_all
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
 from framework.functions.wrappers import number
@@ -24,6 +24,14 @@ from framework.ops.losses import sigmoid_cross_entropy
 # ---- activations ---------------------------------------------------------------------------------
 
 
+def _ordered(x, name):
+    """Convert to a tensor of floats or integers, or raise."""
+    if type(x) is Tensor and x.array.dtype.kind in "fiu":
+        return x
+    x = number(x, name)
+    return real_floating(x, name) if x.dtype.is_complex else x
+
+
 def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """Return max(x, 0); the derivative at 0 is 0.
 
@@ -31,19 +39,19 @@ def relu(features: TensorLike, name: str | None = None) -> Tensor:
     >>> tf.nn.relu([-1.0, 2.0]).numpy()
     array([0., 2.], dtype=float32)
     """
-    return elementwise.relu(tensor(features))
+    return elementwise.relu(_ordered(features, "relu"))
 
 
 def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """Return min(max(x, 0), 6); the derivative at 0 and at 6 is 0."""
-    return elementwise.relu6(tensor(features))
+    return elementwise.relu6(_ordered(features, "relu6"))
 
 
 def leaky_relu(features: TensorLike, alpha: TensorLike = 0.2, name: str | None = None) -> Tensor:
     """Return x where positive, alpha * x elsewhere. Integers become float32."""
     x = tensor(features)
     x = cast(x, dtype=np.dtype(np.float32)) if x.dtype.is_integer else x
-    return activations.leaky_relu(floating(x, "leaky_relu"), alpha)
+    return activations.leaky_relu(real_floating(x, "leaky_relu"), alpha)
 
 
 def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
@@ -58,12 +66,12 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
 
 def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """Return x where positive, exp(x) - 1 elsewhere."""
-    return activations.elu(floating(features, "elu"))
+    return activations.elu(real_floating(features, "elu"))
 
 
 def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """Return elu scaled to preserve mean 0 and variance 1 from layer to layer."""
-    return activations.selu(floating(features, "selu"))
+    return activations.selu(real_floating(features, "selu"))
 
 
 def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
@@ -79,17 +87,17 @@ swish = silu
 
 def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """Return log(1 + exp(x)), without overflow."""
-    return elementwise.softplus(floating(features, "softplus"))
+    return elementwise.softplus(real_floating(features, "softplus"))
 
 
 def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """Return x / (|x| + 1)."""
-    return activations.softsign(floating(features, "softsign"))
+    return activations.softsign(real_floating(features, "softsign"))
 
 
 def crelu(features: TensorLike, axis: Axis = -1, name: str | None = None) -> Tensor:
     """Return relu(x) and relu(-x), joined along `axis`."""
-    x = number(features, "crelu")
+    x = _ordered(features, "crelu")
     axis = one_axis(axis, x.ndim, "crelu")
     return elementwise.relu(movement.concat(x, elementwise.negative(x), axis=axis))
 

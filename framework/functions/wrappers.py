@@ -19,7 +19,7 @@ from framework.core.composite import Composite
 from framework.core.conversion import tensor
 from framework.core.errors import refused_booleans
 from framework.core.op import NO_ATTRS, Unary
-from framework.core.promotion import floating, strict
+from framework.core.promotion import floating, real_floating, strict
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
 
@@ -80,6 +80,7 @@ def number(x, name):
 anything = Rule(tensor)
 numbers = Rule(number, "iufcOSV", named=True)
 floats = Rule(floating, "fc", named=True)
+real_floats = Rule(real_floating, "f", named=True)
 alike = Rule(strict, weak=True)
 alike_numbers = Rule(number_operands, "iufcOSV", named=True, weak=True)
 alike_floats = Rule(float_operands, "fc", named=True)

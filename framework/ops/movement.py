@@ -13,6 +13,16 @@ from framework.core.tensor import Tensor
 from framework.kernels import scatter
 from framework.kernels.sums import added
 
+
+def forwards(x):
+    """Return an array or a copy of it in which no axis runs backwards.
+
+    NumPy computes functions of arrays with negative strides in another loop, which rounds
+    otherwise: a plan that leaves out `x / 1.0` would give other bits than an eager call.
+    """
+    return x.copy() if type(x) is np.ndarray and min(x.strides, default=0) < 0 else x
+
+
 # ---- shape ---------------------------------------------------------------------------------------
 
 
@@ -84,7 +94,9 @@ def expand_axes(x, axes):
     return reshape(x, shape=tuple(shape))
 
 
-flip = movement("flip", lambda x, *, axis: np.flip(x, axis), lambda g, axis: flip(g, axis=axis))
+flip = movement(
+    "flip", lambda x, *, axis: forwards(np.flip(x, axis)), lambda g, axis: flip(g, axis=axis)
+)
 roll = movement(
     "roll", lambda x, *, shift, axis: np.roll(x, shift, axis),
     lambda g, shift, axis: roll(g, shift=tuple(-s for s in shift), axis=axis),
@@ -138,7 +150,7 @@ def kept_text(item):
 
 
 getitem = movement(
-    "getitem", lambda x, *, index: kept_text(x[index]),
+    "getitem", lambda x, *, index: kept_text(forwards(x[index])),
     lambda g, x_shape, index: put(g, shape=x_shape, index=index), infer=_getitem_infer,
 )  # fmt: skip
 put = movement(

@@ -11,7 +11,15 @@ from framework.core.op import Op, no_derivative, reduction
 from framework.kernels import choose
 from framework.kernels.sums import added
 from framework.ops.elementwise import equal, exp, select
-from framework.ops.movement import broadcast_to, concat, expand_axes, getitem, reshape, transpose
+from framework.ops.movement import (
+    broadcast_to,
+    concat,
+    expand_axes,
+    forwards,
+    getitem,
+    reshape,
+    transpose,
+)
 
 
 def restore(g, axis, keepdims):
@@ -181,7 +189,7 @@ def _cumulative(function):
     @no_warnings
     def forward(x, *, axis, reverse):
         if reverse:
-            return np.flip(function(np.flip(x, axis), axis, dtype=x.dtype), axis)
+            return forwards(np.flip(function(np.flip(x, axis), axis, dtype=x.dtype), axis))
         return function(x, axis, dtype=x.dtype)
 
     return forward
@@ -237,7 +245,7 @@ cumprod = reduction(
 @no_warnings
 def _cumulative_logsumexp(x, *, axis, reverse):
     if reverse:
-        return np.flip(np.logaddexp.accumulate(np.flip(x, axis), axis), axis)
+        return forwards(np.flip(np.logaddexp.accumulate(np.flip(x, axis), axis), axis))
     return np.logaddexp.accumulate(x, axis)
 
 

@@ -5,6 +5,7 @@ import pytest
 from scipy import special
 
 import framework as tf
+from framework import keras
 
 X = np.float32([[-3.0, -0.5, 0.0], [0.5, 2.0, 7.0]])
 
@@ -39,6 +40,31 @@ def test_their_arguments():
     np.testing.assert_allclose(
         tf.nn.gelu(X, approximate=True).numpy(), ACTIVATIONS["gelu"](X), atol=2e-3
     )
+
+
+REAL = ("relu", "relu6", "crelu", "leaky_relu", "elu", "selu", "gelu", "softplus", "softsign")
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_complex_numbers_and_booleans_have_no_order(name):
+    with pytest.raises(TypeError, match=f"{name}: expected real numbers, got complex64"):
+        getattr(tf.nn, name)(tf.constant([1.0 + 2.0j], "complex64"))
+    with pytest.raises(TypeError, match=f"{name}: expected .* got bool"):
+        getattr(tf.nn, name)(tf.constant([True]))
+
+
+def test_keras_refuses_complex_numbers_where_they_would_lose_a_part():
+    z = np.complex64([1 + 2j])
+    for function, name in ((keras.activations.gelu, "gelu"), (keras.ops.erf, "x")):
+        with pytest.raises(TypeError, match=f"{name}: expected real numbers, got complex64"):
+            function(z)
+
+
+def test_relu_keeps_integers():
+    for function, expected in ((tf.nn.relu, [0, 7]), (tf.nn.relu6, [0, 6])):
+        for dtype in ("int8", "int64"):
+            found = function(tf.constant([-3, 7], dtype))
+            assert (found.dtype, found.numpy().tolist()) == (dtype, expected)
 
 
 BIG = np.float32([[-1000.0, 0.0, 1000.0], [3.0, 1.0, 0.5]])

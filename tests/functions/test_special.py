@@ -153,6 +153,15 @@ def test_integers_are_refused():
             getattr(M, name)([1, 2])
 
 
+def test_complex_numbers_are_refused():
+    """TensorFlow refuses them too; casting them would drop their imaginary parts."""
+    for name in (*FUNCTIONS, "lbeta"):
+        with pytest.raises(TypeError, match=f"{name}: expected real numbers, got complex64"):
+            getattr(M, name)(tf.constant([1.0 + 2.0j], "complex64"))
+    with pytest.raises(TypeError, match="igamma: expected real numbers, got complex128"):
+        M.igamma(1.0j, 2.0j)
+
+
 # ---- functions of several arguments --------------------------------------------------------------
 
 RNG = np.random.default_rng(3)

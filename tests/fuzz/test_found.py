@@ -128,6 +128,17 @@ a = data((2, 5, 5, 4), "float32", 0)
 for i in range(3):
     grads(f, (a, data((5, 4), "float32", 0)), [a])
 """,
+    "functions of elements in reverse order, where a plan leaves out what copies them": """
+@tf.function
+def f(a, b):
+    t1 = tf.math.acos(tf.reverse(a, [0]) / 1.0)
+    t2 = tf.math.acos(a[::-1] / 1.0)
+    return t1, t2, tf.math.sinh(tf.cumsum(b, reverse=True) / 1.0)
+for seed in range(4):
+    x = tf.sin(data((seed + 1,), "float32", seed))
+    for i in range(3):
+        grads(f, (x, x * 0.5), [x])
+""",
 }
 
 

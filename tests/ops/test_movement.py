@@ -6,7 +6,8 @@ import pytest
 from framework.core.errors import OutOfRangeError, ShapeError
 from framework.core.symbolic import KerasTensor
 from framework.ops.elementwise import add
-from framework.ops.movement import broadcast_to, gather, getitem, reshape, scatter_add
+from framework.ops.movement import broadcast_to, flip, gather, getitem, reshape, scatter_add
+from framework.ops.reduction import cumprod, cumsum, cumulative_logsumexp
 
 
 @pytest.mark.parametrize(("index", "shape"), [
@@ -66,3 +67,20 @@ def test_broadcast_to_of_any_layout_is_a_view():
 def test_a_size_that_does_not_fit_is_an_error_in_symbolic_calls_too():
     with pytest.raises(ShapeError, match="do not broadcast"):
         add(KerasTensor((None, 3)), KerasTensor((None, 4)))
+
+
+def test_no_result_runs_backwards():
+    """NumPy rounds functions of arrays with negative strides otherwise."""
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    results = {
+        "flip": (flip(x, axis=(0, 1)), x[::-1, ::-1]),
+        "flip of size 1": (flip(x[:1], axis=(0,)), x[:1]),
+        "getitem": (getitem(x, index=(Ellipsis, slice(None, None, -2))), x[:, ::-2]),
+        "cumsum": (cumsum(x, axis=1, reverse=True), np.cumsum(x[:, ::-1], 1)[:, ::-1]),
+        "cumprod": (cumprod(x, axis=1, reverse=True), np.cumprod(x[:, ::-1], 1)[:, ::-1]),
+        "cumulative_logsumexp": (cumulative_logsumexp(x[:, :1], axis=1, reverse=True), x[:, :1]),
+    }
+    for name, (found, expected) in results.items():
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+        assert min(found.strides) > 0, name
+    assert getitem(x, index=(slice(1, None),)).base is not None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes
 from framework.core.conversion import tensor
-from framework.core.promotion import promote
+from framework.core.promotion import promote, real_floating
 from framework.core.tensor import Tensor
 from framework.functions import wrappers as tensorflow
 from framework.functions.wrappers import (
@@ -31,8 +31,13 @@ def _truths(*operands):
     return found if len(found) > 1 else found[0]
 
 
+def _real_floating(x):
+    return real_floating(floating(x), "x")
+
+
 anything = Rule(tensor)
 floats = Rule(floating, "fc")
+real_floats = Rule(_real_floating, "f")
 alike = Rule(promote)
 alike_floats = Rule(promoted_floats, "fc")
 truths = Rule(_truths, "b")
@@ -40,6 +45,7 @@ truths = Rule(_truths, "b")
 INSTEAD = {
     tensorflow.anything: anything,
     tensorflow.floats: floats,
+    tensorflow.real_floats: real_floats,
     tensorflow.alike: alike,
     tensorflow.alike_numbers: alike,
     tensorflow.numbers: anything,
