@@ -1,8 +1,9 @@
 """Extraction of tar and zip files. All members are checked first, and the folder appears only when
 it is complete.
 
-A member may not lie outside the folder, be a device, or go through a link; a link may not leave the
-folder. The bytes are counted as they are written, whatever the archive declares.
+A member must not be a device, lie outside the folder, or have a link in its path; a link must not
+point outside the folder. The size limit counts the bytes written, not the sizes that the archive
+declares.
 """
 
 import os
@@ -18,15 +19,14 @@ from typing import Any, NamedTuple
 from framework.core.errors import DamagedFileError, UnsafeFileError
 
 MEMBERS = 5_000_000
-# maximum ratio of the extracted size to the archive's; `FLOOR` bytes are always allowed
+# maximum ratio of the extracted size to the size of the archive; `FLOOR` bytes are always allowed
 RATIO = 200
 FLOOR = 256 * 2**20
 _BLOCK = 2**20
 
 
 class _Member(NamedTuple):
-    """A member: parts of its path, kind ("file", "folder", "link" or "copy"), target, and
-    reader."""
+    """A member of an archive; its kind is "file", "folder", "link" or "copy"."""
 
     parts: tuple
     kind: str
@@ -40,10 +40,10 @@ def extract(file, folder, formats=("tar", "zip")):
     Args:
         file: the path of the archive.
         folder: the folder.
-        formats: "tar" (also compressed) and "zip": which to try, in this order.
+        formats: the formats to try, in order: "tar" (also compressed) and "zip".
 
     Returns:
-        Whether the file is such an archive.
+        Whether the file is an archive in one of the formats.
 
     Raises:
         UnsafeFileError: a member is not allowed, or the members are too large. Nothing is written.
@@ -68,7 +68,7 @@ def extract(file, folder, formats=("tar", "zip")):
     return True
 
 
-# ---- what archives hold --------------------------------------------------------------------------
+# ---- reading the members -------------------------------------------------------------------------
 
 
 def _of_tar(archive):
@@ -142,10 +142,10 @@ def _inside(name, file):
 
 
 def _check_link(member, file):
-    """Refuse a link that leaves the folder.
+    """Raise UnsafeFileError if a link points outside the folder.
 
-    Only the first parts of its target may be "..": behind another link they would leave that
-    link's target.
+    ".." is allowed only at the start of the target: after the name of another link, it would mean
+    the parent of that link's target.
     """
     parts = [part for part in member.target.split("/") if part not in ("", ".")]
     up = next((n for n, part in enumerate(parts) if part != ".."), len(parts))
@@ -161,7 +161,7 @@ def _check_link(member, file):
 
 
 def _write_beside(members, folder, most, file):
-    """Write the members into a temporary folder beside `folder`, then rename that to `folder`."""
+    """Write the members into a temporary folder beside `folder`, then rename it to `folder`."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as scratch:
         new, old = Path(scratch, "new"), Path(scratch, "old")

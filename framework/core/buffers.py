@@ -37,7 +37,7 @@ def exclusive(array, holders=1):
 
 
 def _own_references():
-    """Return how many references this interpreter adds to a caller's in `getrefcount`."""
+    """Return how many references `sys.getrefcount` counts in addition to the caller's."""
     import numpy as np
 
     def count(array, holders=1):
@@ -53,10 +53,10 @@ _OWN = _own_references() if _CPYTHON else 0
 def _keep_freed_memory():
     """Make the C library reuse freed memory for the next arrays.
 
-    glibc gives arrays of more than 128 kB pages of their own, and returns them when they are freed:
-    each new array then costs page faults, which take as long as computing it. It stops doing so for
-    sizes up to the largest that was ever freed, 32 MB at most. The pages of the probe are
-    never touched, so it takes no memory; it has no effect on other C libraries.
+    glibc maps new pages for each array above 128 kB and unmaps them when the array is freed. The
+    page faults take as long as the computation. After an array of nearly 32 MB was freed once,
+    glibc keeps the pages of smaller arrays. This function frees such an array; its pages are never
+    touched, so it costs no memory. Other C libraries are not affected.
     """
     import numpy as np
 

@@ -16,7 +16,7 @@ def _cast(x, *, dtype):
 
 
 def _cast_vjp(g, x_dtype, dtype):
-    """Return the gradient cast back; None if either dtype is neither floating nor complex."""
+    """Return the cotangent in the input's dtype; None if a dtype is not floating or complex."""
     differentiable = dtypes.as_dtype(x_dtype).is_inexact and dtypes.as_dtype(dtype).is_inexact
     return cast(g, dtype=x_dtype) if differentiable else None
 

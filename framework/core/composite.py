@@ -7,7 +7,7 @@ class Composite:
     """A value that functions, plans and tapes treat as a nest of its tensors.
 
     A subclass defines `_parts`, the tensors as a tuple; `_with_parts`, an object of the same class
-    with other tensors; and `_static`, a hashable value of what it holds besides tensors. Public
+    with other tensors; and `_static`, a hashable value for everything besides the tensors. Public
     functions of nests (`tf.nest`), layers and datasets treat it as one value.
     """
 

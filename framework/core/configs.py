@@ -63,7 +63,7 @@ class _ConfigScope(threading.local):
         custom: the objects of the open custom object scopes, by name.
         shared: {id of an object: its config} while a model is serialized, {shared_object_id:
             object} while one is deserialized; None outside.
-        copied: the user's classes met while an object is copied, by name; None outside.
+        copied: the user's classes found while an object is copied, by name; None outside.
     """
 
     custom: dict = {}  # noqa: RUF012 (never changed, only replaced)
@@ -268,7 +268,7 @@ def copy_of(obj, **changes):
     The user's classes that the object contains need no registration.
     """
     outer, _thread.copied = _thread.copied, {}
-    with sharing():  # a separate table: it must not change the one of a model that is being loaded
+    with sharing():  # a separate table of shared objects, because a model may be loading meanwhile
         try:
             config = obj.get_config()
             found = _thread.copied
@@ -312,7 +312,7 @@ def deserialize(config, custom_objects=None, safe_mode=True) -> Any:
 
 
 def object_of(cls, config) -> Any:
-    """Return the object of a class that a config describes, built and compiled."""
+    """Return the object of class `cls` that a config describes, built and compiled."""
     shared = _thread.shared
     identity = config.get("shared_object_id")
     if shared is not None and identity in shared:
@@ -336,7 +336,7 @@ def object_of(cls, config) -> Any:
 def without_absent(cls, config):
     """Return a config without None values for arguments that the class does not have.
 
-    Versions of Keras differ in their arguments; None is the default of the added ones.
+    Newer versions of Keras have more arguments, whose default is None, and write all of them.
     """
     if not in_package(cls):
         return dict(config)
@@ -384,7 +384,7 @@ def custom_object(config):
 
 
 def _keras_module(module):
-    """Return the public module for one of Keras's sources, such as keras.src.layers.core.dense."""
+    """Return the public module for a source module such as keras.src.layers.core.dense."""
     parts = module.removeprefix("tensorflow.").removeprefix("tf_").split(".")
     if module in _PACKAGES:
         return module
@@ -418,7 +418,7 @@ def _function(name):
 
 
 def _bare_name(name):
-    """Return the registered object "package>name" for "name", as Keras before 3.7 wrote it."""
+    """Return the object registered as "package>name" for the "name" that Keras before 3.7 wrote."""
     return next((o for full, o in _objects.items() if full.endswith(f">{name}")), None)
 
 

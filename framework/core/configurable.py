@@ -63,7 +63,7 @@ def one_of(*choices):
 
 
 def rule_of(annotation):
-    """Return the Resolved of a field's annotation, otherwise the annotation itself."""
+    """Return the Resolved in a field's annotation, or the annotation if it has none."""
     if type(annotation) is _LITERAL:
         return one_of(*annotation.__args__)
     return getattr(annotation, "__metadata__", (annotation,))[0]
@@ -151,7 +151,7 @@ class Configurable(Owning):
     in their `ClassRecord`:
 
     - `kw_only`: subclasses take the class's fields by keyword only
-    - `base_by_position`: a subclass without fields of its own takes them by position
+    - `base_by_position`: a subclass without fields of its own takes the class's fields by position
     - `former_fields`: arguments of older Keras versions, each with the end of its error message
     - `left_out`: fields of a base that the class does not have
     - `group`: the fields stand after those of a class that lists this one as a base, groups in the

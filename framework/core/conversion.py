@@ -22,7 +22,7 @@ _PLAIN = frozenset((float, int, bool, complex))
 
 
 def tensor(value, dtype=None, casts=False) -> Any:
-    """Return `value` as a Tensor (or another operand): itself, a variable's value, or a copy.
+    """Return `value` as a Tensor. Other operands of ops, such as KerasTensors, stay unchanged.
 
     Args:
         value: a tensor, variable, array, number or nest of these.
@@ -140,7 +140,7 @@ def array_of(value, dtype=None, casts=False):
         return _in_dtype(np.asarray(value), wanted)
     if isinstance(value, KerasTensor):
         value._refuse()
-    # a tensor or a variable, not another operand
+    # a tensor or a variable; other operands have no array
     if isinstance(value, Operators) and not isinstance(value, Operand):
         if wanted is not None and not casts and value.dtype != wanted:
             raise _of_another(value.dtype, wanted)
@@ -213,7 +213,7 @@ def _in_dtype(array, wanted):
     if array.dtype.kind in "SUO":
         array = _bytes(array)
     if wanted is None and array.dtype not in dtypes.by_array:
-        # accepts another byte order; raises if the dtype is unsupported
+        # `as_dtype` converts the byte order; it raises if the dtype is not supported
         wanted = dtypes.as_dtype(array.dtype)
     if wanted is not None:
         # a cast to a real dtype drops imaginary parts
@@ -253,7 +253,7 @@ def _bytes(array):
 
 
 def _only_python(value):
-    """Return whether the nest has only Python numbers, checked at its first elements."""
+    """Return whether the nest has only Python numbers, judged by its first elements."""
     if isinstance(value, (list, tuple)):
         return all(_only_python(v) for v in value[:1])
     return not hasattr(value, "dtype")

@@ -37,8 +37,8 @@ def get_file(
     all its members stay in the folder, see `core/archive_extraction.py`.
 
     Args:
-        fname: the name of the file; by default that of the address. With `extract`, the name of the
-            folder, if it has no ending.
+        fname: the name of the file; by default the last part of `origin`. With `extract`, a name
+            without an ending is the name of the folder.
         origin: the address: http, https or file.
         untar: extract a tar file.
         md5_hash: the file's hash by MD5; use `file_hash`.

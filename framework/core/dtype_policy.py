@@ -47,7 +47,7 @@ class DTypePolicy(Configurable):
         return None
 
     def convert_input(self, x: Any, autocast: bool, dtype: Any) -> Any:
-        """Return an array-like input as a tensor, cast to `dtype` if it is floating and `autocast`.
+        """Return an array-like input as a tensor; `autocast` casts floating inputs to `dtype`.
 
         >>> DTypePolicy().convert_input([1.0], True, "float16")  # a list is no array
         [1.0]
@@ -70,7 +70,7 @@ class DTypePolicy(Configurable):
 
 
 class _Mixed:
-    """A flag: whether any policy has two dtypes. Each read of a variable checks it."""
+    """A flag: whether a policy with two dtypes exists. Each read of a variable checks the flag."""
 
     in_use = False
 
@@ -96,7 +96,7 @@ class DTypePolicyMap(Configurable):
     """A policy for each layer, by its path or regular expressions that match the whole path.
 
     Args:
-        default_policy: for layers that no key matches; the global policy of the time if None.
+        default_policy: for layers that no key matches; the current global policy if None.
         policy_map: a dict from paths and regular expressions ("encoder/.*") to policies.
 
     Raises:

@@ -125,7 +125,7 @@ class BatchedValueError(FrameworkError, AttributeError):
 
 
 def unfit(number, dtype):
-    """Return the message about a Python int out of an integer dtype's range; otherwise None."""
+    """Return the message about a Python int outside an integer dtype's range; None if it fits."""
     low, high = 0, 2 ** (8 * dtype.itemsize) - 1
     if dtype.kind == "i":
         low, high = -(high // 2) - 1, high // 2
@@ -138,7 +138,7 @@ def unfit(number, dtype):
 
 
 def refused_booleans(what):
-    """Return the error of arithmetic on booleans."""
+    """Return the error that arithmetic on booleans raises."""
     return DTypeError(
         f"{what}: expected numbers, got bool. Cast first, as tf.cast(x, tf.int32), or use "
         "tf.logical_and, tf.logical_or or tf.where."
@@ -146,7 +146,7 @@ def refused_booleans(what):
 
 
 def misfit(name, what, shape, expected):
-    """Return the error for a value of another shape than its variable, in TensorFlow's words.
+    """Return the error for a value whose shape differs from the variable's, in TensorFlow's words.
 
     Args:
         name: the variable's name.

@@ -1,6 +1,6 @@
 """Formulas: one function of labels and predictions defines a public function and classes.
 
-A formula computes one value per sample from operands that are converted already. `public` makes the
+A formula computes one value per sample; its operands are already tensors. `public` makes the
 function that users call; `follow` makes the method of a class whose fields are the parameters.
 """
 
@@ -20,8 +20,8 @@ def public(operands, result=None, aliases=()) -> Callable[[F], F]:
     """Return a decorator that turns a formula into a public function.
 
     Args:
-        operands: a function that converts the labels and predictions of users.
-        result: a function that converts the values, or None.
+        operands: a function that converts the user's labels and predictions.
+        result: a function that converts the formula's values, or None.
         aliases: more names of the function, and of classes with its name.
     """
 
@@ -41,11 +41,11 @@ def follow(cls, function, method, registry, base):
     """Complete a class from its formula: the method, the name, the docstring, the registration.
 
     Args:
-        cls: a class with the fields of `base` and parameters of the function.
+        cls: a class whose fields are those of `base` and the parameters of the function.
         function: the result of `public`, or a formula without one.
         method: the name of the method that computes the values.
-        registry: the registry of such classes.
-        base: the base class of all of them.
+        registry: where the class is registered.
+        base: the base class of all classes made from formulas, such as FormulaLoss.
     """
     name, cls._framework.formula = snake_case(cls.__name__), function
     set_default(cls, "name", cls.__dict__.get("name") or name)

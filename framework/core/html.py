@@ -1,4 +1,4 @@
-"""HTML for notebooks, which show what `_repr_html_` of an object returns. Texts are escaped."""
+"""HTML tables that `_repr_html_` methods return to notebooks. Texts are escaped."""
 
 from html import escape
 

@@ -1,11 +1,10 @@
 """Internal state of objects and classes, kept in their attribute `_framework`.
 
-Users' subclasses may use any name for attributes and methods, as long as Keras has no other use for
-it. So an object of a public base class keeps what is internal in a record,
-`self._framework`, and a class keeps what holds for all its instances in `cls._framework`. Internal
-helpers are functions of a module. Where a public method that Keras does not have is needed
-internally, `builtin` gives the package's class to call it on, whatever a user's class has under
-its name.
+Users' subclasses may give attributes and methods any name that Keras leaves free. So an object of a
+public base class keeps its internal state in a record, `self._framework`, and a class keeps the
+settings of all its instances in `cls._framework`. Internal helpers are functions of a module.
+Internal calls of a public method that Keras lacks go to the class that `builtin` returns, because a
+user's class may define another method of this name.
 """
 
 
@@ -19,7 +18,7 @@ class Record:
 
 
 class Owning:
-    """Base of objects with a `Record`: copying an object copies its record."""
+    """Base of objects with a `Record`: a copy of an object gets a copy of its record."""
 
     def __getstate__(self):
         state = dict(vars(self))

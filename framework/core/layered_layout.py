@@ -1,7 +1,7 @@
 """The layout of a drawn graph in rows.
 
 A node is in the row below its lowest input. Within a row, nodes are ordered by the mean position of
-their neighbours (Sugiyama, Tagawa, Toda 1981, without dummy nodes).
+their neighbors (Sugiyama, Tagawa, Toda 1981, without dummy nodes).
 """
 
 from itertools import pairwise
@@ -14,7 +14,7 @@ def laid_out(nodes, edges):
 
     Args:
         nodes: objects with `key`, `width`, `row`, `x` (the middle) and `is_source`; a source is
-            put just above its first reader.
+            placed one row above its first reader.
         edges: pairs of keys, without a cycle.
     """
     before = {n.key: [] for n in nodes}

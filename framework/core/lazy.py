@@ -21,7 +21,7 @@ _ALL = r"(?m)^__all__ = \[([^]]*)\]"
 
 
 def attach_stub(namespace):
-    """Return `__getattr__` and `__dir__` for the module with this `__name__`, from its stub."""
+    """Return `__getattr__` and `__dir__` for a module, given its `__name__`; they use its stub."""
     names = {}
 
     def listed():
@@ -58,7 +58,7 @@ def defining_modules(namespace):
 
 
 def _hint(namespace, name, listed):
-    """Return what to add to the error: why a name is left out, or which other one was meant."""
+    """Return the end of the error message: why the name is left out, or a similar name."""
     if name.startswith("_"):
         return ""
     from framework.core.left_out import why_left_out  # loaded only if a name is missing
@@ -95,7 +95,7 @@ def _exported(home):
         package, _, name = home.rpartition(".")
         try:
             listed = re.search(_ALL, _text(import_module(package), f"{name}.py"))
-        except OSError:  # the module is a package, or the installation has no source files
+        except OSError:  # for a package, or an installation without source files
             listed = None
         if listed:
             return re.findall(r"\w+", listed[1])

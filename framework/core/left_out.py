@@ -59,7 +59,6 @@ def _reference(namespace):
 
 
 def _below(namespace):
-    """Return an entry for a namespace all of whose names are left out for the same reason; else
-    None."""
+    """Return the entry for a namespace if all its names are left out for one reason; else None."""
     below = [entry for name, entry in entries().items() if name.startswith(namespace + ".")]
     return below[0] if len({entry.reason for entry in below}) == 1 else None

@@ -44,7 +44,7 @@ class Module(Owning):
 
     Variables, modules and layers held as attributes, also in lists, tuples and dicts, are found in
     TensorFlow's order: the module's own first, by sorted attribute name, then those of each
-    submodule. Layers report through their own lists.
+    submodule. A layer provides its own lists.
 
     Args:
         name: a Python identifier; the class's name in snake case if None.

@@ -59,7 +59,7 @@ def common_dtype(values, of_dtypes=False):
 
     Args:
         values: tensors, arrays, Python numbers and lists of them.
-        of_dtypes: whether dtypes are among them.
+        of_dtypes: whether `values` also contains dtypes.
     """
     typed, weak = [], []
     for value in values:

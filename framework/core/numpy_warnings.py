@@ -1,9 +1,9 @@
 """Suppress NumPy's floating-point warnings: inf and nan are valid results of ops.
 
-Functions that often produce them run in a context in which NumPy does not warn. The most frequent
-operators (add, subtract, multiply) avoid the cost of that context: a warning filter for the modules
-of ops and of assignments hides their overflow warnings. If filters are reset after the import (by
-pytest, or with `-W error`), these three operators warn as in NumPy.
+Functions that often return inf or nan run in a context in which NumPy does not warn. Add, subtract
+and multiply avoid the cost of the context, because they are called most often: a warning filter for
+the modules of ops and of assignments hides their overflow warnings. If filters are reset after the
+import (by pytest, or with `-W error`), these three operators warn as in NumPy.
 """
 
 import contextvars
@@ -38,8 +38,9 @@ def no_warnings(function):
 
     The result's attribute `ufunc` is `function`.
 
-    If one such function calls another, the context is already entered and raises an error before
-    any code runs. An error whose traceback goes deeper comes from the function itself.
+    If such a function calls another one, the context is already entered, so entering it raises a
+    RuntimeError before the inner function starts. The inner function then runs under `np.errstate`.
+    An error whose traceback is deeper comes from the function itself.
     """
     if isinstance(function, np.ufunc):
         arity, plain = function.nin, True

@@ -27,7 +27,7 @@ class FunctionOperation:
     """A public function as one operation of a model.
 
     Args:
-        function: any; it is called on tensors when the model runs.
+        function: any function; the model calls it on tensors.
         reads_shapes: the result depends only on the shapes of the arguments.
     """
 
@@ -119,7 +119,7 @@ def apply(operation, args, kwargs, error=None) -> Any:
     Args:
         operation: a FunctionOperation.
         args, kwargs: its arguments, KerasTensors among them.
-        error: the error of its ops on KerasTensors, raised if stand-ins fail too.
+        error: the error that its ops raised on KerasTensors; raised again if stand-ins fail too.
     """
     leaves = nest.flatten((args, kwargs))
     failure = None
@@ -143,7 +143,7 @@ def apply(operation, args, kwargs, error=None) -> Any:
 
 
 def _explained(failure, leaves):
-    """Return the error of the run on stand-ins, with the meaning of their sizes added."""
+    """Return the error of the run on stand-ins, with an explanation of their sizes."""
     if isinstance(failure, FrameworkError):
         shapes = ", ".join(str(x.shape) for x in leaves if isinstance(x, KerasTensor))
         failure.args = (f"{failure} [no sizes instead of None fit in the shapes {shapes}]",)
@@ -151,7 +151,7 @@ def _explained(failure, leaves):
 
 
 def _outputs(operation, args, kwargs, runs, possible=None):
-    """Return the results of several runs as KerasTensors; sizes that differ are unknown.
+    """Return the results of runs on stand-ins as KerasTensors; sizes that differ are unknown.
 
     Args:
         operation, args, kwargs: the call.
@@ -163,7 +163,7 @@ def _outputs(operation, args, kwargs, runs, possible=None):
         raise ShapeError(f"{operation.name}: the number of results depends on an unknown size.")
     single = not nest.is_nested(runs[0])
     made = [_common(operation, leaves, possible) for leaves in zip(*flat)]
-    kwargs = dict(kwargs)  # a new dict per call: its identity distinguishes calls
+    kwargs = dict(kwargs)  # each call gets a new dict, whose identity distinguishes calls
     for i, leaf in enumerate(made):
         if isinstance(leaf, KerasTensor):
             leaf.name = operation.name

@@ -1,4 +1,4 @@
-"""Python's operators as type checkers see them; `ops/operators.py` gives them their meaning."""
+"""Python's operators as type checkers see them; `ops/operators.py` implements them."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""`run` calls a function for each part of a task; `kernels.threads` makes it parallel."""
+"""`run` calls a function for each part of a task; `kernels.threads` makes `run` parallel."""
 
 
 def run(function, parts):

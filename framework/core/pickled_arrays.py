@@ -18,17 +18,17 @@ _KINDS = "biufcSUO"
 
 
 class _DType:
-    """A dtype in a pickle: a mutable object, because its state (the byte order) comes later."""
+    """A dtype in a pickle. It is mutable, because the pickle sets its byte order later."""
 
     def __init__(self, code):
         self.dtype = np.dtype(code)
         if self.dtype.kind not in _KINDS or self.dtype.names:
-            raise ValueError(f"an array of dtype {self.dtype}")
+            raise ValueError(f"the dtype {self.dtype} of an array is not supported")
 
     def set_state(self, state):
         order = _text(state[1]) if type(state) is tuple and len(state) > 4 else None
         if order not in ("<", ">", "|", "=") or state[2:5] != (None, None, None):
-            raise ValueError("an array of a structured dtype")
+            raise ValueError("expected the byte order of a dtype without fields")
         size = state[5] if len(state) > 5 else -1
         if size > 0 and self.dtype.kind in "SU":
             self.dtype = np.dtype(
@@ -38,52 +38,52 @@ class _DType:
 
 
 def _text(value):
-    """Return a string of Python 2, which may be read as bytes, as text."""
+    """Return text; strings that Python 2 pickled can be bytes."""
     return value.decode("latin1") if type(value) is bytes else value
 
 
 def _dtype(code, align=False, copy=True):
     code = _text(code)
     if type(code) is not str or len(code) > 12:
-        raise ValueError("a dtype that is no code")
+        raise ValueError("expected the code of a dtype, such as 'f4'")
     return _DType(code)
 
 
 def _empty(kind, shape, code):
     if kind is not _NDARRAY or shape != (0,):
-        raise ValueError("an array that does not begin empty")
+        raise ValueError("expected an ndarray of shape (0,), which the pickle fills later")
     return np.empty(0, np.int8)
 
 
 def _fill(array, state):
-    """Give an array of `_empty` its shape, dtype and elements."""
+    """Set the shape, the dtype and the elements of an array that `_empty` returned."""
     _, shape, dtype, is_fortran, data = state
     dtype = _shaped(shape, dtype)
     if dtype.kind == "O":
         if type(data) is not list or len(data) != math.prod(shape):
-            raise ValueError("an array of objects without its list")
+            raise ValueError("expected a list with one item per element of an object array")
     else:
         data = data.encode("latin1") if type(data) is str else data
         if type(data) is not bytes or len(data) != math.prod(shape) * dtype.itemsize:
-            raise ValueError("an array without its bytes")
+            raise ValueError("the bytes of an array do not match its shape and dtype")
     array.__setstate__((1, shape, dtype, bool(is_fortran), data))
 
 
 def _shaped(shape, dtype):
-    """Check a shape and return the NumPy dtype."""
+    """Return the NumPy dtype; raise ValueError if the shape or the dtype is invalid."""
     if type(dtype) is not _DType or type(shape) is not tuple or len(shape) > 32:
-        raise ValueError("an array without shape and dtype")
+        raise ValueError("expected the shape and the dtype of an array")
     if any(type(n) is not int or n < 0 for n in shape):
-        raise ValueError(f"an array of shape {shape}")
+        raise ValueError(f"expected a shape of ints >= 0, got {shape}")
     return dtype.dtype
 
 
 def _from_buffer(data, dtype, shape, order):
-    """Return the array of a pickle of protocol 5."""
+    """Return an array in the form that pickle protocol 5 stores."""
     dtype = _shaped(shape, dtype)
     size = math.prod(shape) * dtype.itemsize
     if type(data) not in (bytes, bytearray) or dtype.kind == "O" or len(data) != size:
-        raise ValueError("an array without its bytes")
+        raise ValueError("the bytes of an array do not match its shape and dtype")
     return np.frombuffer(data, dtype).reshape(shape, order="F" if order == "F" else "C").copy()
 
 
@@ -91,7 +91,7 @@ def _scalar(dtype, data):
     dtype = _shaped((), dtype)
     data = data.encode("latin1") if type(data) is str else data
     if dtype.kind == "O" or type(data) is not bytes or len(data) != dtype.itemsize:
-        raise ValueError("a number without its bytes")
+        raise ValueError("the bytes of a NumPy scalar do not match its dtype")
     return np.frombuffer(data, dtype)[0]
 
 
@@ -99,7 +99,7 @@ _NDARRAY = Constructor(lambda *_: _refuse())
 
 
 def _refuse():
-    raise ValueError("an array whose pickle does not hold its elements as bytes")
+    raise ValueError("expected an array whose elements are stored as bytes")
 
 
 ARRAYS = {
@@ -123,7 +123,7 @@ def load_npz(file, names, limit=2**31):
     Args:
         file: a path.
         names: a list of names.
-        limit: the number of bytes that an array may have in the file.
+        limit: the maximum bytes of one array in the file.
 
     Raises:
         LoadError: an array is missing, too large or damaged, or holds other objects.

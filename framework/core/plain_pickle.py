@@ -1,8 +1,8 @@
-"""Reading pickles of plain data without running them: a table says what they may construct.
+"""Read pickles of plain data without running code: a table lists what they may construct.
 
-Python's `pickle` calls whatever a file names. The reader here follows the same opcodes, but makes
-only None, booleans, numbers, strings, bytes, lists, tuples, dicts, sets, and what a table of
-constructors lists; anything else is refused before it is called.
+Python's `pickle` calls whatever a file names. This reader interprets the same opcodes, but creates
+only None, booleans, numbers, strings, bytes, lists, tuples, dicts, sets and what a table of
+constructors lists. Any other call raises an error.
 
 >>> import pickle
 >>> loads(pickle.dumps({"a": [1, 2.5, b"c"]}))
@@ -21,12 +21,13 @@ from framework.core.errors import DamagedFileError, UnsafeFileError
 
 
 class Constructor(NamedTuple):
-    """What a pickle may construct.
+    """A function that a pickle may call to construct an object.
 
     Args:
-        make: called with the arguments in the pickle; it checks them, and raises ValueError or
-            TypeError for those that it does not accept.
-        set_state: called with the object and its state if the pickle sets one; None refuses that.
+        make: called with the arguments in the pickle; raises ValueError or TypeError if it does not
+            accept them.
+        set_state: called with the object and its state if the pickle sets a state; if None, setting
+            a state raises an error.
     """
 
     make: Callable
@@ -41,10 +42,11 @@ def loads(
 
     Args:
         data: the pickle, of protocol 0 to 5. Bytes after its end are ignored.
-        constructors: {(module, name): value}; the pickle's globals. A `Constructor` may be called;
-            any other value is plain data.
-        persistent: called with an id, returns the object that the pickle keeps elsewhere.
-        encoding: the encoding of strings of Python 2; "bytes" leaves them bytes.
+        constructors: {(module, name): value}: the globals that the pickle may name. A `Constructor`
+            may be called; any other value is plain data.
+        persistent: a function that returns the object for an id, for objects stored outside the
+            pickle.
+        encoding: the encoding of strings that Python 2 pickled; "bytes" leaves them bytes.
         what: the name of the file in messages.
 
     Raises:
@@ -68,20 +70,20 @@ _SCALARS = (str, bytes, int, float, bool, type(None))
 
 
 def _key(value):
-    """Check a dict key or an element of a set; nested tuples could take forever to hash."""
+    """Return a dict key or set element; hashing tuples inside tuples could take forever."""
     parts = value if type(value) is tuple else (value,)
     if all(type(part) in _SCALARS for part in parts):
         return value
-    raise ValueError(f"a key of type {type(value).__name__}")
+    raise ValueError(f"expected a plain dict key or set element, got {type(value).__name__}")
 
 
-# ---- what plain data of old protocols calls ------------------------------------------------------
+# ---- functions that old protocols call for plain data --------------------------------------------
 
 
 def _encoded(text, encoding):
-    """Return bytes, which protocols 0 to 2 keep as text."""
+    """Return bytes, which protocols 0 to 2 store as text."""
     if type(text) is not str or encoding != "latin1":
-        raise ValueError("bytes that are not kept as latin1")
+        raise ValueError("expected bytes stored as latin1 text")
     return text.encode("latin1")
 
 
@@ -95,7 +97,7 @@ def _frozenset(values):
 
 def _listed(values):
     if type(values) not in (list, tuple):
-        raise ValueError("a set that is not made from a list")
+        raise ValueError("expected the elements of a set as a list")
     return values
 
 
@@ -105,7 +107,7 @@ def _byte_array(data=b"", encoding="latin1"):
 
 def _complex(real, imaginary):
     if type(real) is not float or type(imaginary) is not float:
-        raise ValueError("a complex number that is not made from two floats")
+        raise ValueError("expected two floats for a complex number")
     return complex(real, imaginary)
 
 
@@ -123,7 +125,7 @@ _PLAIN = {("_codecs", "encode"): Constructor(_encoded)} | {
 
 
 class _Mark:
-    """Marks the start of a run of values on the stack."""
+    """Marks where a sequence of values starts on the stack."""
 
 
 _MARK = _Mark()
@@ -193,12 +195,12 @@ class _Reader:
         return value
 
     def run_of_values(self):
-        """Remove and return the values above the last mark, and the mark."""
+        """Remove the last mark and the values above it, and return the values."""
         stack, at = self.stack, len(self.stack) - 1
         while stack[at] is not _MARK:
             at -= 1
             if at < 0:
-                raise ValueError("no mark on the stack")
+                raise ValueError("expected a mark on the stack")
         values = stack[at + 1 :]
         del stack[at:]
         return values
@@ -206,7 +208,7 @@ class _Reader:
     def top(self, *types):
         value = self.stack[-1]
         if type(value) not in types:
-            raise ValueError(f"{type(value).__name__} instead of {types[0].__name__}")
+            raise ValueError(f"expected {types[0].__name__}, got {type(value).__name__}")
         return value
 
     def remember(self, index):
@@ -222,7 +224,7 @@ class _Reader:
     def set_items(self, values):
         target = self.top(dict)
         if len(values) % 2:
-            raise ValueError("a key without a value")
+            raise ValueError("a dict key has no value")
         for key, value in zip(values[::2], values[1::2]):
             target[_key(key)] = value
 
@@ -238,7 +240,7 @@ class _Reader:
     def stack_name(self):
         name, module = self.pop(), self.pop()
         if type(name) is not str or type(module) is not str:
-            raise ValueError("a name that is no string")
+            raise ValueError("expected the name of a global as a string")
         self.name(module, name)
 
     def call(self):
@@ -248,7 +250,7 @@ class _Reader:
                 f"{self.what}: expected plain data, got a call of {type(function).__name__}."
             )
         made = function.make(*arguments)
-        # keep the object beside its function, so that no other object gets its id
+        # keeps the object alive, so that no other object gets its id
         self.states[id(made)] = made, function.set_state
         self.stack.append(made)
 
@@ -268,7 +270,7 @@ class _Reader:
 
 
 def _integer(reader):
-    """Push the int of a line; 00 and 01 are booleans."""
+    """Push the int that a line of text contains; 00 and 01 are booleans."""
     text = reader.line()
     reader.stack.append(text == b"01" if text in (b"00", b"01") else int(text))
 
@@ -280,7 +282,7 @@ def _long(reader):
 def _quoted(reader):
     text = reader.line().strip()
     if len(text) < 2 or text[:1] != text[-1:] or text[:1] not in b"'\"":
-        raise ValueError("a string without quotes")
+        raise ValueError("expected a string in quotes")
     reader.old_string(text[1:-1].decode("unicode_escape").encode("latin-1"))
 
 

@@ -59,12 +59,12 @@ def data_format_of(value, what=""):
 
 
 def enable_flash_attention() -> None:
-    """Allow flash attention, a hint: attention here computes the same either way."""
+    """Allow flash attention. This is a hint, which does not change how attention is computed."""
     _Settings.flash_attention = None
 
 
 def disable_flash_attention() -> None:
-    """Forbid flash attention, a hint: attention here computes the same either way."""
+    """Forbid flash attention. This is a hint, which does not change how attention is computed."""
     _Settings.flash_attention = False
 
 

@@ -28,7 +28,7 @@ _DRAWS, _SHUFFLES, _SLOTS = 0, 1, 2
 
 
 class _Bits(threading.local):
-    """One Philox per thread, set to (key, counter) at each draw: 10 times faster than a new one."""
+    """One Philox per thread; a draw sets its key and counter, 10 times faster than creating one."""
 
     place = None  # the `drawing_at` context that is open in this thread, or None
 
@@ -38,7 +38,7 @@ class _Bits(threading.local):
         self.state = self.philox.state
 
     def at(self, seed, number, use=_DRAWS, counted=0):
-        """Return the generator, `counted` counts (four 64-bit words each) after a draw's start."""
+        """Return the generator at a draw's start, or `counted` steps (of four words) after it."""
         state = self.state
         state["state"]["key"][:] = (seed, use)
         # each draw has its own range of 2**128 counter values
@@ -105,11 +105,11 @@ class SeedGenerator:
 class drawing_at:
     """Context in which this thread's draws depend on a position instead of on earlier draws.
 
-    Functions that run on several threads draw the same numbers in any order of the threads.
+    So functions on several threads draw the same numbers, whatever the order of the threads.
 
     Args:
         key: an int, such as `place_key(seed, epoch)`.
-        number: the number of the place, such as that of an element.
+        number: the position, such as the number of an element.
     """
 
     def __init__(self, key, number=0):
@@ -130,12 +130,12 @@ class drawing_at:
 
 
 def place_key(seed, epoch):
-    """Return the key that all positions of one iteration share."""
+    """Return the `drawing_at` key of all positions in one iteration."""
     return int(np.random.SeedSequence([int(seed) % 2**64, epoch]).generate_state(1, np.uint64)[0])
 
 
 class Stateless:
-    """A source that repeats the same draw, as an int `seed=` argument does in Keras."""
+    """A source whose draws are all the same, as with an int `seed=` argument in Keras."""
 
     def __init__(self, seed, number=0):
         self._at = int(seed) % 2**64, int(number)
@@ -180,7 +180,7 @@ def global_generator():
 
 
 def seeded(seed):
-    """Return the generator of TensorFlow's functions for an op seed; one for each seed.
+    """Return the generator for an op seed of TensorFlow's functions; each seed has its own.
 
     Its draws depend on that seed and the last `set_seed`; each call continues the sequence.
     """
@@ -193,7 +193,7 @@ def seeded(seed):
 
 
 def seeded_by():
-    """Return {op seed: generator} of what `seeded` created since the last `set_seed`."""
+    """Return {op seed: generator} for the generators that `seeded` created since `set_seed`."""
     return dict(_Global.seeded)
 
 
@@ -221,7 +221,7 @@ def draw(source, distribution, shape, dtype="float32", a=0.0, b=1.0) -> Any:
     Args:
         source: a SeedGenerator or Stateless.
         distribution: a key of `DISTRIBUTIONS`; `a` and `b` are its parameters, numbers or arrays.
-        shape: a tuple of ints; None in it only in symbolic calls, which draw nothing.
+        shape: a tuple of ints; a symbolic call, which draws nothing, may have None in it.
         dtype: the dtype of the result.
     """
     dtype = dtypes.as_dtype(dtype)
@@ -256,7 +256,7 @@ class Draw:
 
 
 class _Shared:
-    """A generator that draws in several threads, with the results of `_bits.at(*at)`."""
+    """A generator that draws on several threads the numbers that `_bits.at(*at)` draws on one."""
 
     def __init__(self, at):
         self._at = at
@@ -276,7 +276,7 @@ class _Shared:
 
 
 def _float(dtype):
-    """Return the dtype to draw in; NumPy has no narrower floats, they are rounded from float32."""
+    """Return the dtype to draw in: NumPy draws no 16-bit floats, float32 is rounded to them."""
     return np.float64 if dtype == "float64" else np.float32
 
 
@@ -336,7 +336,7 @@ def _classes(generator, shape, dtype, edges, unique):
 
     Args:
         edges: the cumulative probabilities of the classes, up to 1.
-        unique: draw until there are as many different classes.
+        unique: whether the classes must differ; draws continue until enough of them do.
     """
     wanted = shape[0] - 1
     drawn = np.zeros(0, np.int64)
@@ -366,12 +366,12 @@ DISTRIBUTIONS = {
 
 
 def permutation(seed, epoch, n):
-    """Return the order of `n` rows in one epoch, a function of (seed, epoch, n)."""
+    """Return a random order of `n` rows, which depends only on (seed, epoch, n)."""
     return _bits.at(int(seed) % 2**64, int(epoch), _SHUFFLES).permutation(n)
 
 
 def buffer_slots(seed, epoch, size):
-    """Yield positions in a shuffle buffer endlessly, a function of (seed, epoch, size)."""
+    """Yield random positions in a shuffle buffer; they depend only on (seed, epoch, size)."""
     for block in itertools.count():
         bits = _bits.at(int(seed) % 2**64, (int(epoch) << 32) + block, _SLOTS)
         yield from bits.integers(size, size=1024).tolist()

@@ -43,10 +43,10 @@ class Recorder:
         """Python code read the value of `tensor` by `how` ("bool", "numpy", ...)."""
 
     def begin_block(self, key: TensorLike, inputs: TensorLike, variables: Any):
-        """The package is about to change `variables` by ops that `key` and `inputs` determine.
+        """The caller is about to change `variables` by ops that `key` and `inputs` determine.
 
         `key` is compared by `==`, `inputs` are tensors. Returns True if the recorder does not need
-        these ops; the caller may then change the variables without ops. It always calls
+        these ops; the caller may then change the variables without ops. The caller always calls
         `end_block` afterwards.
         """
         return False
@@ -58,25 +58,25 @@ class Recorder:
         """A sixth, informative event: the innermost layer call is now `layer`, or None."""
 
     def loss_added(self, tensor: TensorLike) -> None:
-        """A seventh, informative event: a layer keeps `tensor` as a loss, for `losses`."""
+        """A seventh, informative event: a layer added `tensor` to its `losses`."""
 
     def effect(self, what: str) -> None:
-        """An eighth, informative event: `what`, such as "tf.print", acts outside the program."""
+        """An eighth, informative event: an effect outside the program by `what` ("tf.print")."""
 
 
 class _Thread(threading.local):
     def __init__(self):
-        self.stack = ()  # the open recorders, innermost last; immutable: a loop over it is safe
+        self.stack = ()  # the open recorders, innermost last; a tuple, for safe loops
         self.symbolic = None  # name of the layer or op that is called with KerasTensors, or None
         self.function = None  # the `tf.function` of the innermost open call
         self.call = None  # the innermost open layer call: (layer, training, outer call)
         self.stateless = None  # the innermost open `StatelessScope`, or None
         self.remat = None  # the innermost open `RematScope`, or None
-        self.missing = None  # a `MissingGradients`: sources without gradient of the latest tape
+        self.missing = None  # `MissingGradients`: sources of the latest tape without a gradient
         self.numerics = None  # the open `debugging.numerics` context, or None
         self.working = False  # whether a compiled training step is calling its Python function
         self.scope = ()  # the open name scopes, prefixes of new variables' names
-        self.budget = None  # the memory that variables may take while a file is loaded, or None
+        self.budget = None  # the limit on variables' memory while a file is loaded, or None
         self.scope_of = (None, None)  # (layer that last set `scope`, layer call open at that time)
 
 

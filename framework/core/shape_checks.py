@@ -51,7 +51,7 @@ def expect(op, name, shape, expected, meaning):
 
 
 def expect_broadcast(op, name, shape, expected, meaning):
-    """As `expect`, but each axis may also have size 1."""
+    """Raise ShapeError as `expect` does, but allow size 1 for each axis."""
     if shape != expected and not _fits(shape, expected, (None, 1)):
         raise ShapeError(
             f"{op}: `{name}` must broadcast to {tuple(expected)}, {meaning}; got {tuple(shape)}."

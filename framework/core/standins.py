@@ -1,8 +1,9 @@
 """Stand-ins: small arrays for the KerasTensors in a call, to infer a function's output shapes.
 
-A function that computes with sizes cannot run on unknown ones. It runs on small arrays twice, with
-two different numbers for each unknown size of the model's inputs; a result that differs is unknown.
-Sizes are propagated through the calls that computed a KerasTensor, so that they stay consistent.
+A function that computes with sizes cannot run while sizes are unknown. So it runs on small arrays
+twice, with two different numbers for each unknown size of the model's inputs; a size of the results
+that differs between the runs is unknown. Sizes are propagated through the calls that computed a
+KerasTensor, so that they stay consistent.
 """
 
 import itertools
@@ -41,7 +42,7 @@ LARGEST = 1 << 20
 
 
 class At(NamedTuple):
-    """Assumed values of unknown input sizes, and the contents of stand-ins.
+    """An assumption: values for the unknown sizes of inputs, and the contents of stand-ins.
 
     Args:
         first, others: the size of the first axis and of the others.
@@ -59,7 +60,7 @@ class At(NamedTuple):
 
 
 def trials(leaves):
-    """Yield pairs of At; the first pair that works shows which sizes of the results are unknown."""
+    """Yield pairs of At; the first pair for which the call works shows the unknown result sizes."""
     fills = ("rising", "turns", "zeros")
     if sum(isinstance(leaf, KerasTensor) for leaf in leaves) > 1:
         for a, b in (PAIRS[0], PAIRS[4]):
@@ -139,7 +140,7 @@ def _filled(shape, dtype, fill, most):
         matrix = np.eye(*shape[-2:], dtype=dtype) if len(shape) > 1 else np.ones((), dtype)
         return np.array(np.broadcast_to(matrix, shape))
     if fill == "rising" and dtype.kind != "b":
-        # a scalar is 1: 0 is the value for "zeros", and `tf.range(scalar)` must get another size
+        # a scalar is 1, not 0 as with "zeros": `tf.range(scalar)` then differs in size
         return np.arange(count).astype(dtype).reshape(shape) if shape else np.ones((), dtype)
     array = np.zeros(count, dtype)
     if fill != "zeros":
@@ -215,7 +216,7 @@ def _inputs_of(x):
 
 
 def _from_inputs_on(x, k):
-    """Return `x` and the tensors it is computed from that still lack a shape, inputs first."""
+    """Return the tensors to infer a shape for, inputs before results, `x` last."""
     found, begun, stack = [], {id(x)}, [(x, iter(_inputs_of(x)))]
     while stack:
         each, waiting = stack[-1]
@@ -230,7 +231,7 @@ def _from_inputs_on(x, k):
 
 
 def _shape(x, k):
-    """Infer the shape of `x` by its call; if that does not fit `x.shape`, treat `x` as an input."""
+    """Infer the shape of `x` from its call; if it contradicts `x.shape`, treat `x` as an input."""
     inputs = _inputs_of(x)
     if not inputs:
         return _as_input(x, k)

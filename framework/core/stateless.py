@@ -25,7 +25,7 @@ class StatelessScope:
             created.
 
     Raises:
-        ValueError: a key is no variable, or a value has another shape.
+        ValueError: a key is not a variable, or a value has another shape than its variable.
 
     Example:
         >>> from framework import keras

@@ -28,11 +28,11 @@ def check_variables(variables, store, what):
     Args:
         variables: a list.
         store: a mapping; its `shape(key)`, if it has one, is the declared shape.
-        what: the name of their owner, for error messages.
+        what: the name of the variables' owner, for error messages.
 
     Raises:
-        LoadError: the number differs.
-        ShapeError: a shape differs.
+        LoadError: the store has more or fewer arrays than there are variables.
+        ShapeError: an array and its variable differ in shape.
     """
     keys = list(store.keys())
     if len(keys) != len(variables):
@@ -91,7 +91,7 @@ class budget:
         thread.budget = self._outer
 
     def take(self, shape, itemsize):
-        """Reduce the budget by a variable; UnsafeFileError if it is too large."""
+        """Subtract a variable's bytes; raise UnsafeFileError if the budget is exceeded."""
         self._left -= math.prod(shape) * itemsize
         if self._left < 0:
             raise UnsafeFileError(

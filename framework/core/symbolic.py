@@ -85,7 +85,7 @@ class KerasTensor(Operand):
     item = tolist = _refuse
 
     def _op_call(self, op, args, attrs):
-        return call(op, args, attrs)  # variables stay variables: the model reads them at each call
+        return call(op, args, attrs)  # keeps variables, because the model reads them at each call
 
     def __len__(self):
         if not self.shape or self.shape[0] is None:
@@ -150,7 +150,7 @@ def call(op, args, attrs):
 
 
 def _resized(op, args, attrs):
-    """Return an equivalent call, for unknown sizes, that a model can run."""
+    """Return the KerasTensor of an equivalent op call that needs no unknown sizes."""
     shape = attrs["shape"]
     index = _ones_moved(args[0].shape, shape) if op.name == "reshape" else None
     if index is not None:
@@ -161,7 +161,7 @@ def _resized(op, args, attrs):
 
 
 def _ones_moved(before, after):
-    """Return an index that only adds or removes axes of size 1; None if there is none."""
+    """Return the index that reshapes by adding or removing axes of size 1; None if impossible."""
     if [n for n in before if n != 1] != [n for n in after if n != 1]:
         return None
     index, rest = [], list(before)
@@ -206,7 +206,7 @@ def infer(op, args, attrs):
 
 
 def _fitting(op, args, attrs, error):
-    """Return the specs for the first known size that fits; result sizes equal to it are unknown."""
+    """Return the specs for the first known size that fits; results of this size are unknown."""
     for n in known_sizes(args):
         try:
             found = _specs(op, [_zeros(a, n) for a in args], attrs, args)

@@ -14,11 +14,12 @@ from framework.core.symbolic import KerasTensor
 
 
 class SymbolicNumber(KerasTensor, WeakNumber):
-    """A Python number known only when the model runs: an unknown size or a result of one.
+    """A Python number known only when the model runs: an unknown size or computed from one.
 
-    Arithmetic and comparisons with numbers return such numbers. Beside a tensor it takes the
-    tensor's dtype, like a Python number. In an `if`, two sizes are equal if they are the same
-    dimension of the same tensor; any other conversion to a Python value raises an error.
+    Arithmetic and comparisons with numbers return symbolic numbers. Combined with a tensor, a
+    symbolic number takes the tensor's dtype, like a Python number. In an `if`, two sizes are equal
+    if they are the same dimension of the same tensor; any other conversion to a Python value raises
+    an error.
 
     Args:
         kind: int, float or bool.
@@ -84,7 +85,7 @@ class SymbolicNumber(KerasTensor, WeakNumber):
 
 
 class _Python:
-    """Return a function of Python numbers as an operation of a model."""
+    """A function of Python numbers as an operation of a model."""
 
     def __init__(self, function, name=None):
         self.function, self.name = function, name or function.__name__.strip("_")
@@ -135,7 +136,7 @@ def _reflected(operation):
 
 
 def _comparison(operation, same):
-    """Return a comparison method; `same` is the result for equal keys, the same number."""
+    """Return a comparison method; `same` is its result for two numbers with equal keys."""
 
     def compare(self, other):
         if type(other) is SymbolicNumber and other.key == self.key:

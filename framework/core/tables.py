@@ -1,7 +1,7 @@
 """Tables and columns of pandas, polars and pyarrow as arrays; none of them is imported here.
 
-A column of numbers or booleans is an array of its dtype, or float32 with nan for missing values.
-A column of texts or categories is an array of texts, "" for a missing one.
+A column of numbers or booleans becomes an array of its dtype, or float32 with nan for missing
+values. A column of texts or categories becomes an array of texts, with "" for missing ones.
 """
 
 from collections.abc import Iterable

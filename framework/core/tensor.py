@@ -12,7 +12,7 @@ _new_tuple = tuple.__new__  # creates a Shape without running its constructor
 
 
 class Tensor(Operators):
-    """An array of one dtype. Made by `constant`, `convert_to_tensor` or an op; never changed.
+    """An immutable array of one dtype, created by `constant`, `convert_to_tensor` or an op.
 
     Operators, indexing and NumPy's functions work on it. `np.asarray(t)` is a read-only view,
     `t.numpy()` a copy.
@@ -62,7 +62,7 @@ class Tensor(Operators):
         return self.shape
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Raise ShapeError unless `shape` fits, in which None stands for any size."""
+        """Raise ShapeError unless `shape` fits; None in it stands for any size."""
         self.shape.assert_is_compatible_with(shape)
 
     def __hash__(self) -> int:

@@ -11,7 +11,7 @@ class TensorSpec:
     """A shape and a dtype that tensors may have.
 
     Args:
-        shape: a sequence of sizes, None where any size will do; None: any shape.
+        shape: a sequence of sizes, with None for any size; or None for any shape.
         dtype: the element type.
         name: a string.
 

@@ -33,11 +33,11 @@ class CoreVariable(Operators):
     """A buffer of one dtype with an identity; reads and assignments notify recorders."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "_trainable", "serial")
-    _casts = False  # whether `assign` casts values of another dtype instead of refusing them
+    _casts = False  # whether `assign` casts values of another dtype instead of raising
     _resizable = False  # whether `assign` accepts other shapes; plans then check the shape
 
     def __init__(self, array: Any, trainable: bool = True):
-        """Take `array` as the buffer; internal: no copy."""
+        """Use `array` as the buffer, without a copy (internal)."""
         self._array = array
         self._trainable = trainable
         self.serial = next(serials)
@@ -160,7 +160,7 @@ class CoreVariable(Operators):
         if type(value) is not Tensor:
             value = conversion.tensor(value, dtypes.of_array(self._array), self._casts)
             if isinstance(value, Operand):
-                np.asarray(value)  # raises an error: the operand stands for many values
+                np.asarray(value)  # raises an error, because such an operand stands for many values
         array = value.array
         spreads = what != "assign" and not array.ndim
         if array.shape != self._array.shape and not (spreads or self._takes(array.shape, what)):
@@ -264,8 +264,7 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
         trainable: whether tapes watch it when it is read.
         name: a string.
         dtype: the element type; that of `initial_value` if None.
-        shape: checked against the initial value's. Where a size is None, later values may have
-            any there.
+        shape: checked against the initial value's. A size of None may differ in later values.
 
     Example:
         >>> v = Variable(3.0)
@@ -323,7 +322,7 @@ class Variable(CoreVariable, metaclass=_EveryVariable):
         return self.shape
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Raise ShapeError unless `shape` fits, in which None stands for any size."""
+        """Raise ShapeError unless `shape` fits; None in it stands for any size."""
         self.shape.assert_is_compatible_with(shape)
 
     def __repr__(self):
@@ -371,11 +370,11 @@ class KerasVariable(CoreVariable):
         initializer: a callable `initializer(shape, dtype)`, the name of an initializer ("ones"), or
             an initial value.
         shape: needed with a callable or a name.
-        dtype: a string. If None, that of an array or tensor; floatx for Python's floats, and with
-            an initializer.
+        dtype: a string; if None, the dtype of an array or tensor, or floatx for Python floats and
+            initializers.
         trainable: whether tapes watch it when it is read.
         autocast: whether a layer's compute dtype applies to it.
-        aggregation, synchronization: kept, without effect; there is one process.
+        aggregation, synchronization: stored without effect, because there is one process.
         layout: ignored.
         name: a string without "/".
 
@@ -464,7 +463,7 @@ class KerasVariable(CoreVariable):
 
     @property
     def handle(self):
-        """A hashable handle of the variable, equal only to its own."""
+        """A hashable handle, equal only to handles of this variable."""
         return self.ref()
 
     def __repr__(self):
@@ -483,7 +482,7 @@ def _holds_floats(value):
 
 
 class name_scope:
-    """Context whose name is a prefix of the paths of variables created in it."""
+    """Context that prefixes the paths of variables created in it with its name."""
 
     def __init__(self, name: str | None, **_kwargs: Any):
         self._name = name

@@ -9,11 +9,11 @@ def set_values(variables, values, kind, name, remedy=""):
     """Assign one value to each variable; if one does not fit, change nothing.
 
     Args:
-        kind, name: the kind and name of their owner, for messages: "layer", "dense".
+        kind, name: the kind and name of the variables' owner, for messages: "layer", "dense".
         remedy: the end of the error message about a wrong number of values.
 
     Raises:
-        ValueError: another number of values, or a value of another shape.
+        ValueError: the number of values or a value's shape is wrong.
     """
     if len(variables) != len(values):
         raise InvalidArgumentError(

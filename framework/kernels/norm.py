@@ -1,4 +1,4 @@
-"""Batch normalisation: statistics over all axes but one, the normalisation, and its gradients.
+"""Batch normalization: statistics over all axes but one, the normalization, and its gradients.
 
 Arrays of any rank are seen as (outer, channels, inner). Means and squared deviations of blocks are
 combined as in Chan, Golub & LeVeque (1983): as accurate as two passes over the data, in one pass
@@ -16,7 +16,7 @@ from framework.kernels.choose import sixes, zeros
 from framework.kernels.contiguous import contiguous
 from framework.kernels.windows import wide_enough
 
-_UFUNCS = 10  # approximate cost of batch normalisation, as a number of ufuncs
+_UFUNCS = 10  # approximate cost of batch normalization, as a number of ufuncs
 # Short rows are joined into rows of at most this many elements, because NumPy is slow with short
 # inner loops.
 _LONG_ROW = 2048

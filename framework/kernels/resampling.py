@@ -57,7 +57,7 @@ def _product(x, axis, dense):
 
 @no_warnings
 def filtered(x, axis, weights, before, after):
-    """Return the sums of neighbouring slices times weights; zeros lie beyond the slices.
+    """Return the sums of neighboring slices times weights; zeros lie beyond the slices.
 
     Args:
         weights: numbers; the first belongs to the slice `before` places before the new one.

@@ -1,6 +1,6 @@
-"""Layer normalisation, root-mean-square normalisation, and softmax.
+"""Layer normalization, root-mean-square normalization, and softmax.
 
-The normalisations see arrays as (rows, size), and normalise each row; softmax takes any axis. The
+The normalizations see arrays as (rows, size), and normalize each row; softmax takes any axis. The
 Numba kernels (`fast/rows.py`) take float32 rows of up to 65,536 elements: their sums would lose
 digits in longer rows.
 """
@@ -13,7 +13,7 @@ from framework.kernels.kernel_task import KernelTask, bits
 from framework.kernels.sums import added
 from framework.kernels.windows import halves, wide_enough
 
-_UFUNCS = 18  # approximate cost of a normalisation, as a number of ufuncs
+_UFUNCS = 18  # approximate cost of a normalization, as a number of ufuncs
 _FAST = 2048  # minimum elements for the Numba kernels; NumPy takes about 10 µs for fewer
 _LONGEST = 1 << 16  # maximum elements of a row for the Numba kernels
 SUMMED = 64  # number of rows per partial sum of the gradients of gamma and beta
@@ -37,7 +37,7 @@ def _vector(v, dtype):
 
 
 def shares(size):
-    """Return whether NumPy's normalisation of `size` elements is divided among threads."""
+    """Return whether NumPy's normalization of `size` elements is divided among threads."""
     return size * _UFUNCS >= blocks.LEAST
 
 
@@ -130,7 +130,7 @@ def _added(sums):
     return total
 
 
-# ---- layer normalisation -------------------------------------------------------------------------
+# ---- layer normalization -------------------------------------------------------------------------
 
 
 @no_warnings
@@ -214,7 +214,7 @@ def layer_norm_back_by_rows(g, x, gamma, mean, rstd, d, d_gamma, d_beta, *, need
     return _adding(work, x, (d_gamma, d_beta))
 
 
-# ---- root-mean-square normalisation --------------------------------------------------------------
+# ---- root-mean-square normalization --------------------------------------------------------------
 
 
 @no_warnings

@@ -61,6 +61,6 @@ def _inside(end, own):
 
 
 def _towards_zero(bound, limit):
-    """Return `bound`, or its neighbour towards 0 if rounding put `bound` beyond `limit`."""
+    """Return `bound`, or its neighbor towards 0 if rounding put `bound` beyond `limit`."""
     beyond = abs(_number(bound)) > abs(limit)
     return np.nextafter(bound, np.zeros_like(bound)) if beyond else bound

@@ -1,4 +1,4 @@
-"""Colours of pixels, composed of ops: the channels are the last axis.
+"""Colors of pixels, composed of ops: the channels are the last axis.
 
 At ties the derivatives are TensorFlow's: red counts as the largest before green before blue, and
 blue as the smallest before green before red.

@@ -80,7 +80,7 @@ sign = unary("sign", np.sign, zero)
 
 
 def unchanged(g):
-    """Return the cotangent unchanged; a tape recognises this rule and skips the call."""
+    """Return the cotangent unchanged; a tape recognizes this rule and skips the call."""
     return g
 
 

@@ -17,7 +17,7 @@ def fitted(x, size, method="bilinear", antialias=False, fit=None, fill=0.0):
         x: a tensor, (batch, height, width, channels).
         size: the new (height, width).
         method, antialias: as in `resampling.Sampling`.
-        fit: "crop" to cut the centre out first, to the aspect ratio of `size`; "pad" to pad first.
+        fit: "crop" to cut the center out first, to the aspect ratio of `size`; "pad" to pad first.
         fill: the value of the padding.
     """
     y = _cut(x, size) if fit == "crop" else _framed(x, size, fill) if fit == "pad" else x

@@ -11,7 +11,7 @@ _SOBEL = (-1, 0, 1), (1, 2, 1)
 
 
 def gaussian(size, sigma):
-    """Return `size` weights of a Gaussian around their centre; their sum is 1."""
+    """Return `size` weights of a Gaussian around their center; their sum is 1."""
     distance = np.arange(size) - (size - 1) / 2
     weights = np.exp(-0.5 * (distance / sigma) ** 2)
     return weights / weights.sum()
@@ -21,7 +21,7 @@ def filtered(x, rows, columns, padding):
     """Return images (batch, height, width, channels) filtered along both axes.
 
     Args:
-        rows, columns: the weights of neighbours along the height and along the width.
+        rows, columns: the weights of neighbors along the height and along the width.
         padding: "SAME", which adds zeros, or "VALID".
     """
     for axis, weights in ((1, rows), (2, columns)):
@@ -35,7 +35,7 @@ def filtered(x, rows, columns, padding):
 def sobel(x):
     """Return (batch, height, width, channels, 2): the vertical and the horizontal derivative.
 
-    The outer pixels are mirrored at their centres.
+    The outer pixels are mirrored at their centers.
     """
     for axis in (1, 2):
         x = gather(x, np.pad(np.arange(x.shape[axis]), 1, mode="reflect"), axis=axis)

@@ -1,4 +1,4 @@
-"""Normalisation as single ops: one pass over memory forward, one backward, instead of 6 to 15.
+"""Normalization as single ops: one pass over memory forward, one backward, instead of 6 to 15.
 
 Each op saves arrays for a joint backward; an outer tape records its composite instead.
 """
@@ -46,7 +46,7 @@ def unit(x, axes, least):
     return like(wide * like(rsqrt(maximum(total, least)), wide), x)
 
 
-# ---- batch normalisation in training -------------------------------------------------------------
+# ---- batch normalization in training -------------------------------------------------------------
 
 
 def _batch_norm_infer(x, _gamma, _beta, *, axis, epsilon, relu=False):
@@ -89,7 +89,7 @@ batch_norm = Op(
 
 
 def scaled(x, mean, variance, gamma, beta, *, axis, epsilon):
-    """Normalise `x` by a mean and a variance along `axis`; gamma and beta are vectors or None."""
+    """Normalize `x` by a mean and a variance along `axis`; gamma and beta are vectors or None."""
     factor = rsqrt(variance + epsilon)
     if gamma is not None:
         factor = factor * gamma
@@ -101,7 +101,7 @@ def scaled(x, mean, variance, gamma, beta, *, axis, epsilon):
     return y + along(beta - offset, axis, rank)
 
 
-# ---- normalisation of rows -----------------------------------------------------------------------
+# ---- normalization of rows -----------------------------------------------------------------------
 
 
 def _like_input(x, *_, **__):
@@ -115,7 +115,7 @@ def _last_axes(x, vector):
 
 def _check_rows(op, name, x, vector):
     sizes = x.shape[max(len(x.shape) - len(vector.shape), 0) :]
-    expect(op, name, vector.shape, sizes, "the sizes of the normalised axes")
+    expect(op, name, vector.shape, sizes, "the sizes of the normalized axes")
 
 
 layer_norm_back = Op(
@@ -142,7 +142,7 @@ def _check_layer_norm(x, gamma, beta):
         expect("layer_norm", "beta", beta.shape, sizes, "that of gamma")
 
 
-# `layer_norm` normalises over the last axes, as many as gamma and beta have.
+# `layer_norm` normalizes over the last axes, as many as gamma and beta have.
 layer_norm = Op(
     "layer_norm", rows.layer_norm, backward=_layer_norm_rule, saves=True,
     composite=_layer_norm_composite, infer=_like_input, fresh=True, check=_check_layer_norm,
@@ -164,7 +164,7 @@ def _rms_norm_composite(x, scale, *, epsilon):
     return x * rsqrt(mean + epsilon) * scale
 
 
-# `rms_norm` normalises over the last axes, as many as `scale` has.
+# `rms_norm` normalizes over the last axes, as many as `scale` has.
 rms_norm = Op(
     "rms_norm", rows.rms_norm, backward=_rms_norm_rule, saves=True,
     composite=_rms_norm_composite, infer=_like_input, fresh=True,

@@ -100,7 +100,7 @@ class SparseTensor(Composite):
         return self.shape
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Raise ShapeError unless `shape` fits, in which None stands for any size."""
+        """Raise ShapeError unless `shape` fits; None in it stands for any size."""
         self.shape.assert_is_compatible_with(shape)
 
     def _mapped(self, op):

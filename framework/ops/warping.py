@@ -53,7 +53,7 @@ def _wrapped(x, n):
 
 
 def _mirrored_index(x, n):
-    """Return positions mirrored at the centres of the outer pixels: d c b | a b c d | c b a."""
+    """Return positions mirrored at the centers of the outer pixels: d c b | a b c d | c b a."""
     if n == 1:
         return x * 0
     return absolute(floor_mod(x + (n - 1), 2 * (n - 1)) - (n - 1))
@@ -93,7 +93,7 @@ ROUNDINGS = {"even": round_, "away": _away_from_zero}
 
 
 def sampled(x, coordinates, *, order, mode, fill, rounding="even", lost=None, which=None):
-    """Return the pixels of `x` at the coordinates, interpolated between neighbours.
+    """Return the pixels of `x` at the coordinates, interpolated between neighbors.
 
     Args:
         x: (batch, *sizes, channels).

@@ -120,7 +120,7 @@ BROKEN = {
     "an item of a string": b"U\x01aNNs.",
     "append to a tuple": b")Na.",
     "a key that is a list": b"}]Ns.",
-    "a key without a value": b"}(Nu.",
+    "a dict key has no value": b"}(Nu.",
     "an unknown memo": b"h\x01.",
     "a long string": b"X\xff\xff\xff\x7fabc.",
     "a very long string": b"\x8d" + b"\xff" * 8 + b"a.",

@@ -83,7 +83,7 @@ FORMULAS = {
     "log_softmax": _per_element(4),
     "softmax_cross_entropy": _per_element(5),
     "sparse_softmax_cross_entropy": _per_element(4),
-    "batch_norm": _per_element(7),  # two each for the mean and the variance, three to normalise
+    "batch_norm": _per_element(7),  # two each for the mean and the variance, three to normalize
     "layer_norm": _per_element(7),
     "rms_norm": _per_element(4),
     "solve": lambda shapes, results, attrs: (

@@ -1,4 +1,4 @@
-"""Batch normalisation of float32 rows, channels last: flat arrays of rows of `channels` elements.
+"""Batch normalization of float32 rows, channels last: flat arrays of rows of `channels` elements.
 
 A function computes the rows from `first` to `last`, so that threads can share them. Sums run over
 blocks that stay in the cache, four rows at a time.

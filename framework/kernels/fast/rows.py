@@ -1,4 +1,4 @@
-"""Kernels along float32 rows: softmax, cross-entropy, layer and rms normalisation, gelu.
+"""Kernels along float32 rows: softmax, cross-entropy, layer and rms normalization, gelu.
 
 Each is a task (see `tasks`) whose work items are rows, or elements for gelu. `numbers:` lists its
 arguments: the addresses of its arrays, which have rows of `size` elements, and then numbers.
@@ -177,7 +177,7 @@ def sparse_cross_entropy_back(numbers, first, last, memory):
             d[at + label] -= g[row]
 
 
-# ---- normalisation -------------------------------------------------------------------------------
+# ---- normalization -------------------------------------------------------------------------------
 # The backward pass sums the gradients of gamma and beta over SUMMED rows at a time, then adds the
 # partial sums. The order of additions does not depend on the number of threads.
 

@@ -11,7 +11,7 @@ _LARGEST = 1 << 23  # elements of the largest array that is kept for later calls
 
 
 def take(name, size):
-    """Return a flat float32 array of `size` uninitialised elements.
+    """Return a flat float32 array of `size` uninitialized elements.
 
     The caller owns it as long as it holds the array or a view: a finalizer or a signal handler
     that runs a kernel meanwhile gets other memory.

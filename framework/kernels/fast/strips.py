@@ -1,6 +1,6 @@
 """The two inner loops of depthwise convolution: each holds a vector of channels in registers.
 
-    strip   some neighbouring outputs: sums over a window
+    strip   some neighboring outputs: sums over a window
     taps    some weights' gradients: sums over positions
 
 Arrays are flat float32; offsets and strides count elements and *are not checked*.
@@ -64,7 +64,7 @@ def _loop(builder, number, values, body):
 
 
 def _make_strip(count):
-    """Return the function that computes `count` neighbouring outputs.
+    """Return the function that computes `count` neighboring outputs.
 
     y[y_at + t y_step] = max(least, b[b_at] + Σ a[a_at + t a_step + r a_row + q a_column]
                                               · w[w_at + r w_row + q w_column])
