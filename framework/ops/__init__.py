@@ -1,2 +1,1 @@
-"""The op table: primitives and composites on arrays or tensors. Axis attributes are
-non-negative."""
+"""The ops: primitives and composites on arrays or tensors. Axis attributes are non-negative."""

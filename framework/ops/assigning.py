@@ -41,7 +41,7 @@ def _check(places, shape, what):
 
 
 # `scatter_into` combines `x` at `indices` with `updates`. The updates of a repeated index apply one
-# after another. The op has no derivative, because it computes the new value of a variable.
+# after another. The op has no derivative: no gradient passes through an assignment.
 scatter_into = Op(
     "scatter_into", _scatter_into, no_derivative, no_derivative, no_derivative,
     infer=lambda x, *_, **__: (x.shape, x.dtype), raises=True,
@@ -132,7 +132,7 @@ def _sparse_read(self, indices, name=None):
 
 
 def _batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
-    """Assign the rows of an IndexedSlices, whose leading axes are those of the variable.
+    """Assign slices of an IndexedSlices in batches: leading axes of `indices` are the variable's.
 
     With indices of shape (..., n) it sets variable[..., indices[..., i]] to values[..., i].
     """

@@ -16,7 +16,7 @@ from framework.ops.rows import softmax
 _NAME = "attention"
 _forward = no_warnings(kernel.forward)
 
-# `attention_back` returns the cotangents of the inputs that `needed` selects, in order.
+# `attention_back` returns the cotangents of the inputs that `needed` selects, in their order.
 attention_back = Op(
     "attention_back",
     no_warnings(kernel.backward),
@@ -59,14 +59,14 @@ def composite(q, k, v, bias, mask, *, scale, causal, cap=None):
 
 
 def causal_mask(rows, keys):
-    """Return booleans (1, rows, keys): True where the key's position is at most the row's."""
+    """Return booleans (1, rows, keys), True where the key's index is at most the row's."""
     if rows is None or keys is None:
         return KerasTensor((1, rows, keys), "bool")
     return np.tri(rows, keys, dtype=bool)[None]
 
 
 def band_mask(rows, keys, width):
-    """Return booleans (1, rows, keys): True where key and row are less than `width` apart."""
+    """Return booleans (1, rows, keys), True where key and row are less than `width` apart."""
     if rows is None or keys is None:
         return KerasTensor((1, rows, keys), "bool")
     return (np.abs(np.arange(rows)[:, None] - np.arange(keys)) < width)[None]

@@ -1,4 +1,5 @@
-"""Banded linear systems. The kernels solve one form, to which the other forms are converted."""
+"""Banded linear systems. The kernels solve lower triangles, to which upper ones are flipped, and
+tridiagonal matrices."""
 
 from framework.core.op import Op
 from framework.kernels import banded as kernels
@@ -9,8 +10,7 @@ from framework.ops.reduction import reduce_sum
 
 
 def moved(x, steps, axis):
-    """Return `x` moved by `steps` along an axis counted from the end, with zeros at the freed
-    positions."""
+    """Return `x` shifted by `steps` along a negative axis; the freed positions are 0."""
     rank = len(x.shape)
     if not steps:
         return x
@@ -34,7 +34,7 @@ def stacked(bands):
 
 
 def _products(g, y, shifts):
-    """Return minus the sum over columns of g times `y` moved by each of `shifts`."""
+    """Return the cotangents of bands: -sum(g * moved(y, shift)) over the columns, per shift."""
     last = (len(y.shape) - 1,)
     each = [reduce_sum(g * moved(y, s, -2), axis=last, keepdims=False) for s in shifts]
     return negative(stacked(each))
@@ -44,7 +44,7 @@ def _products(g, y, shifts):
 
 
 def upper_solve(bands, rhs):
-    """Solve with an upper triangle; bands[..., d, i] is A[i, i + d]."""
+    """Solve A x = rhs for an upper triangular A; bands[..., d, i] is A[i, i + d]."""
     rank, columns = len(bands.shape), len(rhs.shape)
     x = banded_solve(flip(bands, axis=(rank - 1,)), flip(rhs, axis=(columns - 2,)))
     return flip(x, axis=(len(x.shape) - 2,))

@@ -56,7 +56,7 @@ def _number(value):
 
 
 def _inside(end, own):
-    """Return the limit nearer to 0: `end` of the new dtype, or `own` of the source dtype."""
+    """Return the limit nearer to 0: `end` (of the new dtype) or `own` (of the source dtype)."""
     return min(end, own) if end > 0 else max(end, own)
 
 

@@ -1,4 +1,4 @@
-"""Colors of pixels, composed of ops: the channels are the last axis.
+"""Conversions of pixel colors, composed of ops; the channels are the last axis.
 
 At ties the derivatives are TensorFlow's: red counts as the largest before green before blue, and
 blue as the smallest before green before red.
@@ -82,8 +82,7 @@ def hsv_to_rgb(x):
 
 
 def _shares(hue):
-    """Return, for each of red, green and blue, its position between the smallest and the largest
-    of them, from 0 to 1."""
+    """Return the relative position (0 to 1) of red, green and blue between their extremes."""
     hue = hue * 6
     shares = absolute(hue - 3) - 1, 2 - absolute(hue - 2), 2 - absolute(hue - 4)
     return [clip(share, 0.0, 1.0) for share in shares]
@@ -105,7 +104,7 @@ def saturated(x, factor):
 
 
 def mixed(x, matrix):
-    """Return pixels whose channels are the products of the old ones and a matrix.
+    """Return pixels with linearly mixed channels: the product of `x` and a matrix.
 
     Args:
         x: floats (..., channels).

@@ -27,7 +27,7 @@ def _matmul(a, b, *, transpose_a=False, transpose_b=False):
 
 
 def _stacked(a, b):
-    """Return a batch of products; a transposed matrix that all share is copied once, for speed."""
+    """Return a batch of products; an operand shared by the batch is made contiguous, for speed."""
     if a.ndim <= 2:
         if a.ndim < 2 or b.ndim < 2:
             refuse_vectors(a.shape, b.shape)

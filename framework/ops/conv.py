@@ -86,7 +86,7 @@ def depthwise(x, w, **window):
     return conv(x, each, groups=channels, **window)
 
 
-# ---- with a bias and an optional ReLU as the convolution's epilogue -----------------------------
+# ---- convolution with a bias and an optional ReLU as epilogue -----------------------------------
 
 
 def _conv_bias_back_infer(_g, x, w, _y, *, needed, **_):

@@ -108,9 +108,9 @@ def _distinct_infer(x, *, axis, length):
     return [(shape, np.dtype(np.int32)) for shape in ((length,), index, (length,))]
 
 
-# `distinct` finds the distinct elements in ascending order, or the distinct slices along `axis`. It
-# returns the index of each one's first occurrence, the index of each element among the distinct
-# ones, and their counts.
+# `distinct` sorts the distinct elements of x, or its distinct slices along `axis`. It returns the
+# index of each one's first occurrence in x, for each element of x the index of its distinct value,
+# and the counts.
 distinct = Op(
     "distinct", _distinct, no_derivative, outputs=3, infer=_distinct_infer, sized_by_values=True
 )

@@ -1,9 +1,9 @@
 """Connectionist temporal classification: the loss of label sequences without an alignment.
 
-A state is a label, or the blank before, between or after labels: 2 labels + 1 in all. A path
-through the states stays, goes to the next state, or leaves out the blank between two different
-labels. The loss is minus the logarithm of the probability of all paths together. Graves et al.
-2006, "Connectionist Temporal Classification", section 4.1.
+The states of n labels are the labels and the n + 1 blanks before, between and after them. At each
+step a path stays in its state, moves to the next one, or skips the blank between two different
+labels. The loss is minus the logarithm of the sum of all paths' probabilities. Graves et al. 2006,
+"Connectionist Temporal Classification", section 4.1.
 """
 
 import numpy as np
@@ -24,8 +24,7 @@ _IMPOSSIBLE = -1e5
 
 
 def _states(labels, blank):
-    """Return the class of each state, and the log-weight of the transition that skips the blank
-    before it."""
+    """Return each state's class, and the log-weight of entering the state by skipping a blank."""
     batch, count = labels.shape
     classes = np.full((batch, 2 * count + 1), blank, np.int64)
     classes[:, 1::2] = labels
@@ -35,8 +34,7 @@ def _states(labels, blank):
 
 
 def _before(alpha, skip):
-    """Return the log-probabilities of the three transitions into each state; `alpha` is (...,
-    states)."""
+    """Return log-probabilities of the three transitions into a state; `alpha` is (..., states)."""
     one, two = np.full((2, *alpha.shape), -np.inf)
     one[..., 1:], two[..., 2:] = alpha[..., :-1], alpha[..., :-2]
     return np.stack([alpha, one, two + skip])
@@ -80,8 +78,8 @@ def _ctc_back(g, log_probs, labels, label_length, length, alphas, *, blank):
     """Return the cotangent of `log_probs`, computed from the last step to the first."""
     classes, skip = _states(labels, blank)
     steps, rows = len(alphas) - 1, np.arange(len(classes))
-    # `shares`: the fraction of each state's probability that comes from each of the three
-    # transitions
+    # `shares`: the fractions of a state's probability that its three incoming transitions
+    # contribute
     paths = _before(alphas[:-1], skip)
     shares = np.exp(paths - _top(paths))
     shares /= shares.sum(0)

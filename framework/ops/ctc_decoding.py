@@ -1,6 +1,6 @@
 """Decoding of sequences of class scores by connectionist temporal classification; no derivatives.
 
-A path drops blanks and, between them, repeated classes (Graves et al. 2006).
+Decoding merges repeated classes, then removes the blanks (Graves et al. 2006).
 """
 
 import math
@@ -48,7 +48,7 @@ def _beam(x, lengths, *, blank, width, best):
 
 def _best_paths(logs, blank, width):
     """Return [(path, log probability)] of the most likely prefixes, best first."""
-    # prefix -> log-probabilities that it ends in a blank, and in a class
+    # prefix -> log-probabilities of its paths that end in a blank, and in a class
     beams = {(): (0.0, -math.inf)}
     for step in logs.tolist():
         grown = {}
@@ -58,7 +58,7 @@ def _best_paths(logs, blank, width):
             for label, log in enumerate(step):
                 if label == blank:
                     continue
-                # the label extends the last class, or, after a blank, starts a new one
+                # a repeated label extends the last class, or starts a new one after a blank
                 if path and path[-1] == label:
                     _grow(grown, path, 1, open_ + log)
                     _grow(grown, (*path, label), 1, ended + log)

@@ -1,6 +1,6 @@
 """Division. With integers, `/` returns floats, and `//` and `%` raise for a divisor of 0.
 
-Operands are already converted: tensors or arrays of one dtype, or one of these and a number.
+The caller has converted the operands: tensors or arrays of one dtype, or one and a number.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from framework.core.symbolic import broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.ops import elementwise
 
-LAST_INTEGER = np.dtype(np.ulonglong).num  # booleans and integers have dtype numbers up to this one
+LAST_INTEGER = np.dtype(np.ulonglong).num  # largest `dtype.num` of booleans and integers
 _context = Context(divide="raise")
 
 

@@ -1,4 +1,4 @@
-"""Einstein summation, composed of transpose, reshape and matmul; every order of derivative."""
+"""Einstein summation, composed of transpose, reshape and matmul, so it is differentiable."""
 
 import functools
 import math
@@ -22,7 +22,7 @@ def einsum(equation, *operands):
 
     Raises:
         InvalidArgumentError: the equation is malformed or does not fit the operands.
-        ShapeError: a letter with two sizes.
+        ShapeError: a letter stands for two different sizes.
 
     >>> import numpy as np
     >>> einsum("ij,j->i", np.eye(2), np.array([3.0, 4.0]))
@@ -104,7 +104,7 @@ def _refuse(equation, label, m, n):
 
 
 def _order(terms, output):
-    """Return the pairs of terms to contract, in the order that NumPy's greedy search finds."""
+    """Return the pairs of terms to contract, in the order found by NumPy's greedy search."""
     if len(terms) < 3 or any(None in x.shape for x, _ in terms):
         return [(0, 1)] * (len(terms) - 1)
     letters = dict(zip(dict.fromkeys("".join(t[1] for t in terms)), string.ascii_letters))

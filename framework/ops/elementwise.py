@@ -1,7 +1,7 @@
 """Elementwise ops. In derivative rules, `g` is the cotangent, `y` the output, and `x`, or `a` and
 `b`, the inputs.
 
-A comment says which value a rule takes at a kink or a tie; TensorFlow takes the same.
+Comments state the derivative at a kink or a tie, where TensorFlow has the same.
 """
 
 import cmath
@@ -43,8 +43,7 @@ select = elementwise(
 
 
 def zero(g):
-    """Return a cotangent of zeros, even if g is infinite: the derivative is 0, but the input is
-    connected."""
+    """Return zeros even if g is infinite: the input is connected, and its derivative is 0."""
     return masked(g, False)
 
 
@@ -158,8 +157,11 @@ _SHORTCUTS = (-1, 0, 0.5, 1, 2)  # exponents for which NumPy uses products and r
 
 
 def _power(a, b):
-    """Return a ** b. For two scalars the C library's pow takes a fifth of the time of NumPy's, and
-    compiled loops use it, too. NumPy scalars and 0-d arrays have the same results."""
+    """Return a ** b.
+
+    Two scalars use the C library's pow, as compiled loops do: it takes a fifth of the time of
+    NumPy's. The results for NumPy scalars and 0-d arrays are the same.
+    """
     if type(b) in (int, float):
         if b in _SHORTCUTS or getattr(a, "ndim", 1) or a.dtype.char not in "fd":
             return (np.asarray(a) if isinstance(a, np.generic) else a) ** b
@@ -182,12 +184,12 @@ def _power_vjp_b(g, y, a):
 
 power = binary(
     "power", no_warnings(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b,
-    raises=lambda dtype: dtype.kind in "iu",  # for integers, a negative exponent raises
+    raises=lambda dtype: dtype.kind in "iu",  # a negative exponent of an integer raises an error
 )  # fmt: skip
 sqrt = unary("sqrt", no_warnings(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(
     "rsqrt", no_warnings(lambda x: np.reciprocal(np.sqrt(x))),
-    lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),  # not y³ / 2, which overflows earlier
+    lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),  # y³ / 2 would overflow earlier
 )  # fmt: skip
 # `root` is for sums of squares: its derivative at 0 is 0, whereas that of `sqrt` is infinite.
 root = unary("root", no_warnings(np.sqrt), lambda g, y: g * divide_no_nan(0.5, y))
@@ -211,7 +213,7 @@ cosh = unary("cosh", no_warnings(np.cosh), lambda g, x: g * sinh(x))
 def _tanh_back(a, b):
     """Return a (1 - b²); a - a b² would be NaN for infinite a."""
     d = np_multiply(b, b)
-    if type(d) is not ndarray:  # the ufunc returned a scalar, because the operands are 0-d
+    if type(d) is not ndarray:  # for 0-d operands the ufunc returned a scalar
         return a * (1 - d)
     np_subtract(1, d, d)
     return np_multiply(a, d, d) if np.shape(a) == d.shape else a * d
@@ -231,7 +233,7 @@ _LARGE = {("f", 2): 200.0, ("f", 8): 1e150}  # for larger x, x² + 1 rounds to x
 
 
 def _asinh_slope(x):
-    """Return 1 / sqrt(x² + 1): 1 / |x| where the square would overflow."""
+    """Return 1 / sqrt(x² + 1), computed as 1 / |x| where the square would overflow."""
     dtype = np.dtype(getattr(x.dtype, "np", x.dtype))
     if dtype.kind == "c":
         return rsqrt(x * x + 1)
@@ -279,8 +281,8 @@ def _softplus(x):
     return np.maximum(x, choose.zeros[x.dtype]) + np.log1p(np.exp(np.negative(np.abs(x))))
 
 
-# The derivative of relu at 0 is 0. The rule multiplies, as in TensorFlow, because a selection is
-# slower.
+# The derivative of relu at 0 is 0. The rule multiplies by the mask, as in TensorFlow, because a
+# selection is slower.
 relu = unary("relu", _relu, _relu_vjp)
 relu6 = unary("relu6", _relu6, _relu6_vjp)  # the derivatives at 0 and 6 are 0
 sigmoid = unary("sigmoid", no_warnings(_sigmoid), lambda g, y: g * (y - y * y))

@@ -31,8 +31,7 @@ def fitted(x, size, method="bilinear", antialias=False, fit=None, fill=0.0):
 
 
 def _in_proportion(x, size):
-    """Return the height that fits the width of `x` at the aspect ratio of `size`, and the width
-    that fits its height."""
+    """Return the height for the width of `x`, and vice versa, at the aspect ratio of `size`."""
     height, width = x.shape[1:3]
     return (
         int(np.float32(width * size[0]) / np.float32(size[1])),
@@ -50,7 +49,7 @@ def _cut(x, size):
 
 
 def _framed(x, size, fill):
-    """Pad both sides by the same number of pixels: an odd pixel is left out."""
+    """Pad both sides by the same number of pixels, so the result may lack an odd pixel."""
     margins = [(fitting - n) // 2 for n, fitting in zip(x.shape[1:3], _in_proportion(x, size))]
     widths = ((0, 0), *((max(m, 0),) * 2 for m in margins), (0, 0))
     if not any(map(any, widths)):

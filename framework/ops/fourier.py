@@ -50,14 +50,13 @@ def _rfft(x, *, length):
 
 
 def _rfft_vjp(g, x_dtype, length):
-    """Return length times `irfft` of the conjugate, without the mirror images that `irfft` adds."""
+    """Return length * `irfft` of the conjugate, corrected for frequencies that `irfft` mirrors."""
     share = np.asarray(length / _multiplicity(length), np_dtype(g))
     return cast(irfft(multiply(conjugated(g), share), length=length), dtype=x_dtype)
 
 
 def _multiplicity(length):
-    """Return, for each frequency of the half spectrum, how many frequencies of the whole
-    spectrum it represents."""
+    """Return 1 or 2 for each frequency of the half spectrum: its count in the full spectrum."""
     times = np.full(length // 2 + 1, 2.0)
     times[0] = 1
     if length % 2 == 0:

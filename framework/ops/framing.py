@@ -40,8 +40,7 @@ def _frame_infer(x, length, step, count=None):
 
 
 def _overlap_add(x, *, step, size=None):
-    """Sum overlapping frames by parts of `step` elements; the same part of all frames does not
-    overlap."""
+    """Sum frames in parts of `step` elements: the k-th parts of all frames do not overlap."""
     count, length = x.shape[-2:]
     size = _overlapped(count, length, step) if size is None else size
     parts = -(-length // step)
@@ -70,7 +69,7 @@ def _overlap_add_infer(x, step, size=None):
     return (*x.shape[:-2], size), x.dtype
 
 
-# `frame` returns `count` frames of `length` elements, `step` apart: (..., count, length). Without
+# `frame` returns frames of `length` elements, `step` apart, as (..., count, length). Without
 # `count`, it returns all complete frames.
 frame = movement("frame", _frame, _frame_vjp, fresh=True, infer=_frame_infer)
 # `overlap_add` sums overlapping frames into an axis of `size` elements, which must hold all frames.
@@ -112,7 +111,7 @@ _MEANS = {"hann": 0.5, "hamming": 0.54}
 
 
 def periodic_window(name, length, what):
-    """Return the raised cosine "hann" or "hamming" over one turn, in float64."""
+    """Return one period of the raised cosine "hann" or "hamming", in float64."""
     if name not in _MEANS:
         raise InvalidArgumentError(
             f"{what}: `window` must be 'hann', 'hamming', a vector or None, got {name!r}."
@@ -123,14 +122,14 @@ def periodic_window(name, length, what):
 
 
 def centered(window, size):
-    """Return a window with zeros around it up to `size` elements."""
+    """Return a window padded with zeros on both sides to `size` elements."""
     length = window.shape[0]
     before = (size - length) // 2
     return pad(window, widths=((before, size - length - before),))
 
 
 def short_time_transform(x, window, step, size, center):
-    """Return `rfft` of frames of `size` elements times a window (or None), `step` apart."""
+    """Return `rfft` of frames of `size` elements, `step` apart, multiplied by a window or None."""
     if center:
         x = reflect(x, width=size // 2)
     frames = frame(x, length=size, step=step)

@@ -1,4 +1,4 @@
-"""Filters of images and their similarity, composed of filters along each axis."""
+"""Filters of images, and structural similarity, composed of filters along each axis."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from framework.ops.elementwise import divide
 from framework.ops.movement import gather, stack
 from framework.ops.resampling import filter_axis
 
-# weights of the difference along one axis, and of the mean along the other
+# the Sobel filter: a difference along one axis, a weighted mean along the other
 _SOBEL = (-1, 0, 1), (1, 2, 1)
 
 

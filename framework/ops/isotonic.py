@@ -8,8 +8,7 @@ from framework.ops.segment import segment_sum, segment_take
 
 
 def _isotonic(x):
-    """Return the non-increasing sequence nearest to each row, and the index of each element's
-    block.
+    """Return the nearest non-increasing sequence of each row, and the block index of each element.
 
     Adjacent violators are pooled into their mean (Best & Chakravarti 1990).
     """
@@ -19,7 +18,7 @@ def _isotonic(x):
         totals, counts = [], []
         for value in values:
             total, count = value, 1
-            # merge blocks whose means do not decrease
+            # merge adjacent blocks until their means decrease
             while counts and totals[-1] * count <= total * counts[-1]:
                 total, count = total + totals.pop(), count + counts.pop()
             totals.append(total)
@@ -30,8 +29,7 @@ def _isotonic(x):
 
 
 def _backward(g, y):
-    """Return the mean of the cotangent over each block, because the solution is a mean of the
-    block."""
+    """Return the cotangent's mean over each block, because a solution is the mean of its block."""
     (g, _), (_, steps) = g, y
     shape = tuple(g.shape)
     rows, size = (int(np.prod(shape[:-1])), shape[-1])

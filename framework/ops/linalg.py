@@ -195,8 +195,7 @@ slogdet = Op("slogdet", _slogdet, outputs=2, backward=_slogdet_backward, infer=_
 
 
 def _cholesky_vjp(g, y):
-    """Apply equation 10 of Murray 2016. The cotangent is Hermitian: each triangle has half of
-    it."""
+    """Apply equation 10 of Murray 2016; half of the cotangent goes to each triangle."""
     inner = matmul(adjoint(y), conjugated(lower_triangle(g)))
     inner = lower_triangle(inner) - on_diagonal(diagonal(inner)) * 0.5
     back = triangular_solve(adjoint(y), inner, lower=False)
@@ -220,7 +219,7 @@ cholesky = Op(
 
 
 def _by_block_matrix(function):
-    """Return the vjp of a matrix function f.
+    """Return the vjp of a function f of square matrices, such as expm.
 
     The upper right block of f([[x, e], [0, x]]) is the derivative of f at x in direction e. The vjp
     is the derivative at the transpose of x in the direction of the cotangent.

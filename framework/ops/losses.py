@@ -71,7 +71,7 @@ def same_rank(a, b):
 
 
 def matched(y_true, y_pred, what):
-    """Return operands of one rank that broadcast, or raise ShapeError."""
+    """Return operands of the same rank that broadcast, or raise ShapeError."""
     s, t = shape_of(y_true), shape_of(y_pred)
     if s == t and t:
         return y_true, y_pred
@@ -86,7 +86,7 @@ def matched(y_true, y_pred, what):
 
 
 def alike(y_true, y_pred, what, hint=""):
-    """Return operands of one shape (an unknown size fits any), or raise ShapeError."""
+    """Return operands of the same shape (an unknown size fits any), or raise ShapeError."""
     s, t = shape_of(y_true), shape_of(y_pred)
     if s == t and t:
         return y_true, y_pred
@@ -97,15 +97,14 @@ def alike(y_true, y_pred, what, hint=""):
 
 
 def one_label_each(y_true, pred_shape, axis, what, expected):
-    """Return the labels in the shape of the predictions without `axis`; raise ShapeError if that is
-    impossible.
+    """Return one label for each prediction vector along `axis`, or raise ShapeError.
 
     Args:
         y_true: labels of shape (...,), or with a size of 1 at `axis`.
         pred_shape: the shape of the predictions.
         axis: the non-negative axis of the predictions that labels do not have.
-        what, expected: the loss and what it expects, for the ShapeError if the shapes do not fit;
-            `{}` in `expected` stands for the shape.
+        what, expected: the name of the loss and what it expects, for the error message; `{}` in
+            `expected` stands for the shape.
     """
     shape = squeezed = shape_of(y_true)
     if len(shape) == len(pred_shape) and shape[axis] == 1:
@@ -192,7 +191,7 @@ def _class_indices(labels, *, classes):
     if labels.dtype.kind in "iub":
         labels = labels.astype(np.int64, copy=False)
     else:
-        with np.errstate(invalid="ignore"):  # NaN becomes an out-of-range integer
+        with np.errstate(invalid="ignore"):  # NaN becomes an integer out of range
             labels = labels.astype(np.int64)
     # Viewed as unsigned integers, negative labels exceed every class: one pass checks both bounds.
     if labels.size and np.maximum.reduce(labels.view(np.uint64), axis=None) >= classes:

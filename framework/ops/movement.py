@@ -66,7 +66,7 @@ def _sum_to(x, *, shape):
 
 
 def _broadcast_to(x, *, shape):
-    """Return a zero-stride view; for contiguous numbers faster than by `np.broadcast_to`."""
+    """Return a zero-stride view; this is faster than `np.broadcast_to` for contiguous numbers."""
     x = np.asarray(x)
     if not x.flags.forc or x.dtype.kind not in "fiub":
         return np.broadcast_to(x, shape)
@@ -121,7 +121,7 @@ split = movement("split", _split, lambda gs, axis: concat(*gs, axis=axis), outpu
 
 
 def _getitem_infer(x, *, index):
-    """Infer the shape of a symbolic item: a slice of an unknown size has an unknown size."""
+    """Infer the shape of x[index]; a slice of an axis of unknown size has an unknown size."""
     taken = sum(i is not None and i is not Ellipsis for i in index)
     dots = [slice(None)] * (len(x.shape) - taken)
     at = next((k for k, i in enumerate(index) if i is Ellipsis), len(index))
@@ -145,7 +145,7 @@ def _shape_infer(_x, *_indices, shape, **_attrs):
 
 
 def kept_text(item):
-    """Return the result of indexing; a single string as a 0-d array of dtype object."""
+    """Return the result of indexing; a single string becomes a 0-d array of dtype object."""
     return np.asarray(item, object) if type(item) is bytes else item
 
 
@@ -265,7 +265,7 @@ argsort = movement(
 
 
 def top_k(x, *, k):
-    """Return the `k` largest along the last axis, descending, and their indices; stable."""
+    """Return the `k` largest along the last axis, descending, and their indices (stable)."""
     last = len(x.shape) - 1
     order = getitem(argsort(x, axis=last, descending=True), index=(Ellipsis, slice(k)))
     return take_along_axis(x, order, axis=last), order

@@ -1,6 +1,6 @@
 """Normalization as single ops: one pass over memory forward, one backward, instead of 6 to 15.
 
-Each op saves arrays for a joint backward; an outer tape records its composite instead.
+Each op saves arrays for its joint rule; an outer tape records its composite instead.
 """
 
 import numpy as np
@@ -30,13 +30,13 @@ moving_average = elementwise(
     lambda g, momentum: g * momentum, lambda g, momentum: g * (1 - momentum),
 )  # fmt: skip
 
-_LEAST_HALF = 2.0**-31  # for float16: keeps 1 / sqrt of it, the derivative of `unit` at 0, finite
+_LEAST_HALF = 2.0**-31  # keeps the derivative of `unit` at 0, 1 / sqrt of it, finite in float16
 
 
 def unit(x, axes, least):
     """Divide `x` by its Euclidean norm along the sorted tuple of axes.
 
-    The squared norm is at least the number `least`, so that value and derivative are finite at 0.
+    The squared norm is at least `least`, so that the value and the derivative at 0 are finite.
     16-bit floats are squared and summed in float32.
     """
     if type(least) in (int, float) and np_dtype(x) == np.float16:
@@ -137,12 +137,12 @@ def _layer_norm_composite(x, gamma, beta, *, epsilon):
 
 def _check_layer_norm(x, gamma, beta):
     sizes = gamma.shape
-    if x.shape[-len(sizes) :] != sizes or beta.shape != sizes:  # if this is False, all shapes match
+    if x.shape[-len(sizes) :] != sizes or beta.shape != sizes:  # this test is cheap, and usually the only one
         _check_rows("layer_norm", "gamma", x, gamma)
         expect("layer_norm", "beta", beta.shape, sizes, "that of gamma")
 
 
-# `layer_norm` normalizes over the last axes, as many as gamma and beta have.
+# `layer_norm` normalizes over the last axes, as many as gamma and beta have axes.
 layer_norm = Op(
     "layer_norm", rows.layer_norm, backward=_layer_norm_rule, saves=True,
     composite=_layer_norm_composite, infer=_like_input, fresh=True, check=_check_layer_norm,
@@ -164,7 +164,7 @@ def _rms_norm_composite(x, scale, *, epsilon):
     return x * rsqrt(mean + epsilon) * scale
 
 
-# `rms_norm` normalizes over the last axes, as many as `scale` has.
+# `rms_norm` normalizes over the last axes, as many as `scale` has axes.
 rms_norm = Op(
     "rms_norm", rows.rms_norm, backward=_rms_norm_rule, saves=True,
     composite=_rms_norm_composite, infer=_like_input, fresh=True,

@@ -70,11 +70,11 @@ bitcast = Op(
 
 # ---- sin(πx) / (πx) and its derivatives ----------------------------------------------------------
 
-_NEAR = 3.0  # bound on |πx|: above it, the recurrence loses no digits for low orders
+_NEAR = 3.0  # above this |πx|, the recurrence for low orders loses no digits
 
 
 def _sinc_near(z, n):
-    """Return the n-th derivative of sin(z) / z from the power series of the cosine's integral."""
+    """Return the n-th derivative of sin(z) / z by its power series."""
     total, square = np.zeros_like(z), z * z
     for k in range(20 + n, (n + 1) // 2 - 1, -1):
         # the coefficient of z^(2k - n) in the n-th derivative of (-1)^k z^(2k) / (2k+1)!
@@ -84,7 +84,7 @@ def _sinc_near(z, n):
 
 
 def _sinc_far(z, n):
-    """Return the n-th derivative by the recurrence z f⁽ⁿ⁾ = sin(z + nπ/2) - n f⁽ⁿ⁻¹⁾."""
+    """Return the n-th derivative of f(z) = sin(z) / z by z f⁽ⁿ⁾ = sin(z + nπ/2) - n f⁽ⁿ⁻¹⁾."""
     value = np.sin(z) / z
     for m in range(1, n + 1):
         value = (np.sin(z + m * (math.pi / 2)) - m * value) / z
@@ -102,5 +102,5 @@ def _sinc(x, *, n):
     return np.where(np.isinf(x), 0.0, y) * math.pi**n
 
 
-# `sinc` is the n-th derivative of sin(πx) / (πx). For infinite x it is the limit 0.
+# `sinc` is the n-th derivative of sin(πx) / (πx). For infinite x it returns the limit, 0.
 sinc = elementwise("sinc", _sinc, lambda g, x, n: g * sinc(x, n=n + 1), inputs=("x",))

@@ -28,7 +28,7 @@ class RaggedConstructors:
     def from_row_splits(
         cls, values: Any, row_splits: TensorLike, name: str | None = None, validate: bool = True,
     ):  # fmt: skip
-        """Return rows that begin at `row_splits[:-1]` and end at `row_splits[1:]`.
+        """Return rows that begin at the indices `row_splits[:-1]` and end at `row_splits[1:]`.
 
         >>> import framework as tf
         >>> tf.RaggedTensor.from_row_splits([3, 1, 4], [0, 2, 2, 3]).to_list()
@@ -59,7 +59,7 @@ class RaggedConstructors:
     def from_row_starts(
         cls, values: Any, row_starts: TensorLike, name: str | None = None, validate: bool = True,
     ):  # fmt: skip
-        """Return rows that begin at the indices `row_starts`; the last row ends with the values."""
+        """Return rows that begin at the indices `row_starts`; the last row has the rest."""
         starts = np.asarray(tensor(row_starts), np.int64)
         return cls.from_row_splits(values, np.append(starts, length_of(values)))
 
@@ -118,8 +118,7 @@ class RaggedConstructors:
         cls, tensor: TensorLike, lengths: Any = None, padding: Any = None, ragged_rank: int = 1,
         name: str | None = None, row_splits_dtype: Any = dtypes.int64,
     ):  # fmt: skip
-        """Return the rows of a tensor. Each keeps `lengths` elements, or those before the `padding`
-        at its end; by default all.
+        """Return the rows of a tensor, cut to `lengths` or before the `padding` at their ends.
 
         >>> import framework as tf
         >>> tf.RaggedTensor.from_tensor([[1, 0], [2, 3]], padding=0).to_list()
@@ -142,7 +141,7 @@ class RaggedConstructors:
     def from_sparse(
         cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64,
     ):  # fmt: skip
-        """Return the rows of a sparse matrix, whose elements begin each row without gaps."""
+        """Return the rows of a sparse matrix; the elements of each row must be its first ones."""
         indices = np.asarray(st_input.indices)
         made = cls.from_value_rowids(st_input.values, indices[:, 0], st_input.shape[0])
         expected = np.arange(len(indices)) - np.asarray(made.row_splits)[indices[:, 0]]

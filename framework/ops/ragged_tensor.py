@@ -1,7 +1,7 @@
-"""RaggedTensor: rows of different lengths, stored as their elements and where rows begin.
+"""RaggedTensor: rows of different lengths, stored as elements and the indices where rows begin.
 
-Functions of elements compute with the flat values, sums of rows with segment ops, so gradients
-reach the values.
+Elementwise functions compute with the flat values, and reductions of rows are segment ops, so
+gradients reach the values.
 """
 
 import itertools
@@ -27,7 +27,7 @@ _INT64 = np.dtype(np.int64)
 
 
 def _ends(x):
-    """Return the row splits as an array; in a trace Python reads their values."""
+    """Return the row splits as an array; a trace notes that Python reads their values."""
     return np.asarray(x.row_splits)
 
 
@@ -121,7 +121,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return Tensor(np.asarray(len(self), np.int64))
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
-        """Return the length of each row, int64; for axis 2 that of rows inside, ragged."""
+        """Return the length of each row, int64; for axis=2 ragged lengths of inner rows."""
         if axis > 1:
             return self.with_values(self.values.row_lengths(axis - 1))
         return self.row_splits[1:] - self.row_splits[:-1]
@@ -172,7 +172,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return [rows[a:b] for a, b in itertools.pairwise(ends)]
 
     def numpy(self) -> Any:
-        """Return an array of rows, or of arrays if they differ in length."""
+        """Return an array of rows; an object array of arrays if the rows differ in length."""
         rows = [np.asarray(row) if type(row) is Tensor else row.numpy() for row in self]
         if len({row.shape for row in rows}) <= 1:
             return np.asarray(rows)
@@ -187,7 +187,8 @@ class RaggedTensor(RaggedConstructors, Composite):
 
         Args:
             default_value: one element; None for zero.
-            shape: the shape of the result, which cuts or pads rows; None in it: as the rows need.
+            shape: the shape of the result, to which rows are cut or padded; None in it: the
+                bounding size.
         """
         wanted = [None] * self.ndim if shape is None else list(shape)
         values = self.values
@@ -247,8 +248,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return row[tuple(rest)] if rest else row
 
     def _within(self, rest):
-        """Return the part of each row that `rest` selects, the indices of all axes after the
-        first."""
+        """Return the part of each row that `rest`, the index of all axes but the first, selects."""
         first, *inner = rest
         if not isinstance(first, slice):
             raise InvalidArgumentError(
@@ -361,8 +361,8 @@ def _by_segment(name, x, ids, count):
 def combined(op, x, y, convert=strict):
     """Return the result of an elementwise op of two operands, at least one of which is ragged.
 
-    The other has the same rows, or is a number, or broadcasts to the elements: a tensor of shape
-    (rows, 1), or of the shape of one element.
+    The other operand has rows of the same lengths, or is a number, a tensor of shape (rows, 1), or
+    a tensor of the shape of one element.
     """
     name = getattr(op, "name", None) or op.__name__
     ragged = x if isinstance(x, RaggedTensor) else y
@@ -416,8 +416,7 @@ def _add_operators():
 
 
 class _Called:
-    """An operator that acts as an op: a name, and a call of two operands, one of which is a
-    tensor."""
+    """An operator of Tensor as a function with a name; one of the two operands is a tensor."""
 
     def __init__(self, name, function):
         self.name, self._function = name, function

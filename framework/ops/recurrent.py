@@ -21,7 +21,7 @@ from framework.ops.movement import getitem, split, stack
 
 
 def _gates(z, units):
-    """Return views of the four gates' blocks of columns."""
+    """Return a view of each of the four gates, which are blocks of columns."""
     return [z[..., i * units : (i + 1) * units] for i in range(4)]
 
 
@@ -111,7 +111,7 @@ def _by_steps(mask):
 
 
 def _outputs(rows, units, mask, zero_output, sequence, dtype):
-    """Return (outputs of all steps, if `sequence`, last state); `mask` is in processing order."""
+    """Return all outputs (if `sequence`) and the last; `mask` is in processing order."""
     last = rows[-1, :, :units].astype(dtype)
     if not sequence:
         return (last,)
@@ -143,9 +143,10 @@ def _picked(cotangents, needed, dtype):
 
 
 def _by_order(back):
-    """Return a joint rule for `back`, an op that returns only the needed cotangents, in order.
+    """Return a joint rule that calls `back`, an op that returns only the needed cotangents.
 
-    The rule's g is (*states), after the outputs of all steps if `sequence`.
+    The rule's g has the cotangents of the last states; if `sequence`, those of all outputs precede
+    them.
     """
 
     def ordered(g, kernel, recurrent_kernel, mask, saved, reverse, zero_output, sequence, needed):
@@ -208,7 +209,7 @@ def _specs(*, states):
 
 
 def _steps(x, mask, reverse, step, state):
-    """Compose a sequence op: `step(x_t, *state)` returns the next state, output first."""
+    """Apply `step(x_t, *state)` to all steps; it returns the next state, the output first."""
     outputs = []
     order = range(x.shape[1])
     for t in reversed(order) if reverse else order:
@@ -225,7 +226,7 @@ def _composed(x, kernel, mask, reverse, zero_output, sequence, step, state):
     outputs, state = _steps(x, mask, reverse, step, state)
     if not sequence:
         return tuple(state)
-    if not outputs:  # no steps: the product with an empty input has the right shape
+    if not outputs:  # without steps, x is empty, and so is the product
         none = getitem(kernel, index=(slice(None), slice(state[0].shape[1])))
         return (matmul(x, none), *state)
     zero = zero_output and mask is not None

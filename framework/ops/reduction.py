@@ -75,7 +75,7 @@ reduce_mean = reduction(
 
 
 def _share_of_ties(g, x, y, axis, keepdims):
-    """Divide the cotangent evenly among the elements that equal the extreme."""
+    """Divide the cotangent evenly among the elements that equal the maximum or minimum."""
     chosen = cast(equal(x, restore(y, axis, keepdims)), dtype=np_dtype(g))
     ways = reduce_sum(chosen, axis=axis, keepdims=True)
     return restore(g, axis, keepdims) * (chosen / ways)
@@ -148,7 +148,7 @@ argmin = reduction(
     infer=_without_axis,
 )  # fmt: skip
 
-# ---- with a rule of their own --------------------------------------------------------------------
+# ---- logsumexp -----------------------------------------------------------------------------------
 
 
 @no_warnings
@@ -160,8 +160,11 @@ def _logsumexp(x, *, axis, keepdims):
 
 
 def _logsumexp_vjp(g, x, y, axis, keepdims):
-    """Return g * softmax(x). The exponentials of x - y are divided by their sum, which is not 1
-    because `y` is rounded: it is off by a thousandth for y = 10,000 in float32."""
+    """Return g * softmax(x).
+
+    exp(x - y) is divided by its sum, because `y` is rounded: for y = 10,000 in float32 the sum
+    differs from 1 by a thousandth.
+    """
     shares = exp(x - restore(y, axis, keepdims))
     total = reduce_sum(shares, axis=axis, keepdims=True)
     # the sum is NaN if x is infinite: replace it by 1
@@ -231,7 +234,7 @@ linear_scan = Op(
 
 
 def _before(x, axis, reverse):
-    """Return for each element the product of the elements before it (with `reverse`, after it)."""
+    """Return, for each element, the product of the elements before it; after it if `reverse`."""
     return cumprod(shifted(x, axis=axis, reverse=reverse, fill=1), axis=axis, reverse=reverse)
 
 
@@ -257,7 +260,7 @@ def _cumulative_logsumexp_vjp(g, x, y, axis, reverse):
 
 
 def _excess(a, b):
-    """Return a - b for a <= b: -inf where both are -inf, and 0 where both are inf."""
+    """Return a - b for a <= b; if both are infinite, return -inf for -inf and 0 for inf."""
     return select(equal(a, np.inf), 0.0, a - select(equal(b, -np.inf), 0.0, b))
 
 
@@ -273,8 +276,7 @@ def _prod(x, *, axis, keepdims):
 
 
 def _prod_vjp(g, x, axis, keepdims):
-    """Multiply the cotangent by the product of all other elements: those before and those after
-    each one."""
+    """Multiply the cotangent by the product of all elements before and all after each element."""
     shape = tuple(x.shape)
     rest = tuple(i for i in range(len(shape)) if i not in axis)
     moved = transpose(x, perm=rest + axis)

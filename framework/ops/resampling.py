@@ -1,7 +1,7 @@
 """Resampling along one axis: the kernels of all interpolations, and the ops that apply them.
 
-The kernels are written in ops: on arrays they give the weights of `resample`, whose sizes are
-numbers, and on tensors those of `weight_matrix`, which is differentiable in scale and translation.
+The kernels are composed of ops. `resample`, for sizes that are numbers, calls them on arrays;
+`weight_matrix`, which is differentiable in scale and translation, calls them on tensors.
 """
 
 import functools
@@ -64,22 +64,22 @@ KERNELS = {
 }  # fmt: skip
 """By interpolation: the kernel and its radius."""
 
-# methods that change pixels even where the size stays the same
+# methods that change pixels even if the size stays the same
 _SMOOTHING = ("gaussian", "mitchellcubic")
 
 METHODS = ("nearest", "area", *KERNELS)
 """All interpolations; "nearest" and "area" follow from the pixels' edges and have no kernel."""
 
-# ---- weights for sizes that are numbers ----------------------------------------------------------
+# ---- weights if the sizes are numbers ------------------------------------------------------------
 
 
-@functools.lru_cache(512)  # the images of a folder often have only a few sizes
+@functools.lru_cache(512)  # images of one data set often have only a few sizes
 def taps(sampling):
-    """Return rows and weights of shape (taps, size), as in `kernels/resampling.py`.
+    """Return the rows to read and their weights, (taps, size), for `kernels/resampling.py`.
 
     Args:
         sampling: (n, size, method, antialias): the old and the new size, one of METHODS, and
-            whether a kernel is stretched by the factor by which the axis shrinks.
+            whether a kernel is stretched by the factor that shrinks the axis.
     """
     n, size, method, antialias = sampling
     scale = n / size
@@ -103,8 +103,7 @@ def taps(sampling):
 
 
 def _overlaps(size, scale):
-    """Return the indices of the old pixels that each new pixel covers, and the covered fraction
-    of each."""
+    """Return the indices of old pixels that each new pixel covers, and the covered fractions."""
     edges = np.arange(size + 1) * scale
     first, count = np.floor(edges[:-1]).astype(int), math.ceil(scale) + 1
     rows = first + np.arange(count)[:, None]
@@ -121,10 +120,9 @@ def _taps_back(sampling):
 
 @functools.lru_cache(512)
 def _line(n, size):
-    """Return the indices of the old pixels below and above each new pixel, and the weight of the
-    latter.
+    """Return the indices of the two old pixels around each new one, and the second one's weight.
 
-    In float32, as TensorFlow computes them: integer images then round to the same numbers.
+    Computed in float32, as in TensorFlow, so that integer images round to the same numbers.
     """
     places = (np.arange(size, dtype=np.float32) + np.float32(0.5)) * np.float32(n / size)
     places -= np.float32(0.5)
@@ -195,7 +193,7 @@ def resized(x, sizes, axes, method, antialias=False):
     return x
 
 
-# ---- weights for scales that are tensors ---------------------------------------------------------
+# ---- weights if the scales are tensors -----------------------------------------------------------
 
 
 def weight_matrix(n, size, scale, translation, method, antialias):

@@ -1,7 +1,7 @@
 """Softmax, gelu and the cross-entropies. `axis` is one non-negative axis.
 
-The cross-entropies save arrays of the forward for a joint backward; under an outer tape the tape
-records their composites instead.
+The cross-entropies save arrays of the forward for a joint rule; an outer tape records their
+composites instead.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Ops on the rows of `x` at the positions `ids`, and flat positions from index tuples.
+"""Ops that update rows of `x` at the positions `ids`, and flat positions of index tuples.
 
 gather_nd, scatter_nd and their relatives are composed of these and the segment ops.
 """
@@ -89,8 +89,7 @@ def _row_extreme(ufunc):
 
 
 def _share(g, y, x, ids, updates):
-    """Return the cotangent divided by the number of elements that equal the extreme of their
-    segment."""
+    """Divide the cotangent by the number of elements that equal their segment's extreme."""
     of_updates = cast(equal(updates, segment_take(y, ids)), dtype=np_dtype(g))
     ways = segment_sum(of_updates, ids, count=x.shape[0])
     return divide(g, ways + cast(equal(x, y), dtype=np_dtype(g)))

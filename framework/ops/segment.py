@@ -1,7 +1,7 @@
-"""Segment ops: rows of `x` with the same id in `ids` form a segment.
+"""Segment ops: the rows of `x` with the same id in `ids` form a segment.
 
-`ids` may have several axes: the leading axes of `x`. A negative id leaves its row out. `count` is
-the number of segments.
+The axes of `ids` are the leading axes of `x`. A row with a negative id belongs to no segment.
+`count` is the number of segments.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def _as_like(x, other):
 
 
 def _extreme_vjp(g, y, x, ids, count):
-    """Divide the cotangent evenly among the elements that equal the extreme of their segment."""
+    """Divide the cotangent evenly among the elements that equal their segment's extreme."""
     chosen = equal(x, segment_take(y, ids))
     ways = segment_sum(_as_like(chosen, g), ids, count=count)
     share = divide(g, select(equal(ways, 0), _as_like(1.0, g), ways))
@@ -42,10 +42,9 @@ def _extreme_vjp(g, y, x, ids, count):
 
 
 def _prod_vjp(g, x, ids, count):
-    """Multiply the cotangent by the product of the other rows of the segment, which may contain
-    zeros.
+    """Multiply the cotangent by the product of the segment's other rows, without dividing by zeros.
 
-    With zeros, the second derivative lacks the mixed terms of two rows.
+    If the segment contains a 0, the second derivative lacks the terms that mix two rows.
     """
     zero = equal(x, 0)
     zeros = segment_take(segment_sum(_as_like(zero, g), ids, count=count), ids)

@@ -1,7 +1,7 @@
 """IndexedSlices, the sparse gradient of a row lookup, and the lookup op `gather_rows`.
 
-Only the rows looked up are kept, repeated ones separately. Sums of gradients stay sparse; any other
-operation first builds the dense tensor, adding the rows into zeros.
+IndexedSlices keeps only the rows looked up; a row looked up twice occurs twice. Sums of gradients
+stay sparse; any other operation first adds the rows into a dense tensor of zeros.
 """
 
 import functools
@@ -23,7 +23,7 @@ class IndexedSlices:
 
     Args:
         values: a tensor, the slices.
-        indices: integers, each slice's index, 1-d as a rule. Slices with the same index add up.
+        indices: integers, usually 1-d: the index of each slice. Slices with the same index add up.
         dense_shape: the dense tensor's shape, a tensor, list or tuple; None if unknown.
 
     Operators and functions use the dense tensor, which `tf.convert_to_tensor` returns.

@@ -1,6 +1,6 @@
-"""SparseTensor, and the ops that layers and functions of sparse tensors share.
+"""SparseTensor, and shared operations for layers and functions of sparse tensors.
 
-All of them compute with ops on `indices` and `values`, so gradients reach the values.
+The operations compute with ops on `indices` and `values`, so gradients reach the values.
 """
 
 import math
@@ -41,7 +41,7 @@ class SparseTensor(Composite):
         values: n elements, of any dtype.
         dense_shape: int64 of shape (rank,): the shape of the dense tensor.
 
-    Layers and functions that expect a tensor use the dense one, as `tf.sparse.to_dense` returns it.
+    Layers and functions that expect a dense tensor convert it by `tf.sparse.to_dense`.
 
     Example:
         >>> import framework as tf
@@ -51,7 +51,7 @@ class SparseTensor(Composite):
                [0, 0, 2]], dtype=int32)
     """
 
-    # `_shape` is not a tensor: a plan is for one shape, and does not read it at each call.
+    # `_shape` is not a tensor, because a plan is valid for one shape and does not read it.
     __slots__ = ("__weakref__", "_keras_mask", "_shape", "indices", "values")
 
     def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: ShapeLike):
@@ -285,7 +285,7 @@ class SparseTensorSpec(TensorSpec):
     """The shape and the dtype of sparse tensors.
 
     Args:
-        shape: a sequence of sizes, None for any size; None: any shape.
+        shape: a sequence of sizes, with None for any size; or None for any shape.
         dtype: the dtype of the elements.
 
     Example:

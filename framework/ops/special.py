@@ -52,7 +52,7 @@ polygamma = elementwise(
 
 
 def _i1_slope(x, difference, y):
-    """Return `difference` - y / x: the derivative of I1(x), or of exp(-|x|) I1(x); 1/2 at x = 0."""
+    """Return `difference` - y / x, the derivative of y = I1(x) or exp(-|x|) I1(x); 1/2 at 0."""
     zero = equal(x, 0)
     return select(zero, 0.5, difference - divide(y, select(zero, 1.0, x)))
 
@@ -106,7 +106,7 @@ xdivy = binary(
 
 
 def _lead(a, b):
-    """Return a - b, or 0 where both are the same infinity."""
+    """Return a - b, or 0 where a and b are the same infinity."""
     return select(equal(a, b), 0.0, a - b)
 
 
@@ -131,7 +131,7 @@ def _sparsemax(x, *, axis):
 
 
 def _sparsemax_vjp(g, y, axis):
-    """Return the cotangent minus its mean where y > 0, else 0 (equation 14 of the paper)."""
+    """Return the cotangent minus its mean where y > 0, else 0 (Martins & Astudillo, eq. 14)."""
     support = cast(greater(y, 0), dtype=np_dtype(y))
     kept = g * support
     total = reduce_sum(kept, axis=(axis,), keepdims=True)

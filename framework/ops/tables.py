@@ -9,16 +9,16 @@ look_up = Op(
     infer=lambda keys, *, table: (table.shape(tuple(keys.shape)), table.dtype), raises=True,
 )  # fmt: skip
 
-# `look_up_all` is `look_up` for a table with several arrays of keys: `table.shape` receives the
-# shape of each.
+# `look_up_all` is `look_up` for tables with several arrays of keys, all of whose shapes
+# `table.shape` receives.
 look_up_all = Op(
     "look_up_all", lambda *keys, table: table(*keys), no_derivative,
     infer=lambda *keys, table: (table.shape(*(tuple(k.shape) for k in keys)), table.dtype),
     raises=True,
 )  # fmt: skip
 
-# `look_up_rows` is `look_up_all` for a table with several results, whose sizes depend on the values
-# of the keys. For symbolic keys, `table.specs(*keys)` returns a list of (shape, dtype).
+# `look_up_rows` is `look_up_all` for tables that return several arrays, whose sizes depend on the
+# values of the keys. For symbolic keys, `table.specs(*keys)` returns a list of (shape, dtype).
 look_up_rows = Op(
     "look_up_rows", lambda *keys, table: tuple(table(*keys)), no_derivative, outputs=None,
     infer=lambda *keys, table: table.specs(*keys), sized_by_values=True, raises=True,

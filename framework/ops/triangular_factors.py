@@ -29,7 +29,7 @@ def _right_solve(x, u):
 def _lu_backward(g, y):
     """Apply Ā = Pᵀ L⁻ᵀ (tril(Lᵀ L̄, -1) + triu(Ū Uᵀ)) U⁻ᵀ, from d(PA) = dL U + L dU.
 
-    What a longer side has beyond the square block k x k is L₂ = A₂ U⁻¹ or U₂ = L⁻¹ A₂.
+    Rows or columns beyond the square block k x k are L₂ = A₂ U⁻¹ or U₂ = L⁻¹ A₂.
     """
     (g, _, _), (packed, order, _) = g, y
     rows, columns = packed.shape[-2:]
@@ -61,6 +61,6 @@ def _lu_infer(x):
     return [((*batch, rows, columns), dtype), ((*batch, rows), index), ((*batch, steps), index)]
 
 
-# `lu` factors P x = L U. It returns L and U in one matrix (the diagonal is U's), the permutation P
-# of the rows, and for each step the index of the row that it exchanges with its own.
+# `lu` factors P x = L U. It returns L and U in one matrix (with U's diagonal), the permutation P of
+# the rows, and for each step k the index of the row that was exchanged with row k.
 lu = Op("lu", matrices.lu, outputs=3, backward=_lu_backward, infer=_lu_infer, inputs=("x",))

@@ -1,8 +1,8 @@
 """Read images at positions between pixels: projective transforms and mapped coordinates.
 
-A position is one tensor of coordinates per axis. A boundary mode determines the pixel for a
-position beyond the image: `fold` maps coordinates, as TensorFlow's projective transform does, and
-`fold_index` the whole numbers around them, as Keras's `map_coordinates` does.
+A position has one coordinate tensor per axis. Boundary modes map positions outside the image to
+pixels: `fold` maps coordinates, as TensorFlow's projective transform does; `_INDEX_FOLDS` map the
+integers around them, as Keras's `map_coordinates` does.
 """
 
 import functools
@@ -89,7 +89,7 @@ def _away_from_zero(x):
 
 
 ROUNDINGS = {"even": round_, "away": _away_from_zero}
-"""How the nearest pixel of a position halfway between two is chosen: TensorFlow has both."""
+"""How a position halfway between two pixels is rounded; TensorFlow uses both rules."""
 
 
 def sampled(x, coordinates, *, order, mode, fill, rounding="even", lost=None, which=None):
@@ -102,8 +102,8 @@ def sampled(x, coordinates, *, order, mode, fill, rounding="even", lost=None, wh
         mode: one of INDEX_FOLDS.
         fill: the value beyond the image with mode="constant", a number.
         rounding: one of ROUNDINGS, for order 0.
-        lost: booleans (batch, *places): where the result is `fill`.
-        which: integers (batch, 1, ...): the image of `x` that is read; by default each its own.
+        lost: booleans (batch, *places), True where the result is `fill`.
+        which: integers (batch, 1, ...): the index of the image to read; by default 0, 1, 2, ...
 
     Returns:
         (batch, *places, channels), in the coordinates' dtype.
@@ -145,7 +145,7 @@ def _neighbours(x, n, order, mode, rounding):
 
 
 def _placed(x, n, mode):
-    """Return positions as integers from 0 to n - 1, and where they are inside (None: all)."""
+    """Return positions as integers from 0 to n - 1, and a mask of those inside (None: all)."""
     if mode != "constant":
         x = _INDEX_FOLDS[mode](x, n)
     inside = logical_and(greater_equal(x, 0), less_equal(x, n - 1))
@@ -172,8 +172,8 @@ def projected(x, transforms, *, size, order, mode, fill, affine=False, straight=
         mode: one of FOLDS.
         fill: the value beyond the image with mode="constant", and where k is 0.
         affine: whether g and h are 0, so that k need not be computed.
-        straight: whether b and d are 0, too, so that rows stay rows: the coordinates along one axis
-            do not depend on the other.
+        straight: whether b and d are 0 too, so that the coordinates of each axis depend on this
+            axis only.
     """
     columns = np.arange(size[1], dtype=np.float32)
     rows = np.arange(size[0], dtype=np.float32)[:, None]

@@ -86,7 +86,7 @@ def _largest(x, axis, edges):
 
 
 def _mean(x, axis, edges):
-    """Average by one matrix product: (positions, size) by (batch, size, the rest)."""
+    """Average by one matrix product: (positions, size) times (batch, size, inner sizes)."""
     x, shape = floating(x), tuple(x.shape)
     weights = np.zeros((len(edges), shape[axis]), x.dtype.np)
     for row, (start, end) in zip(weights, edges):
