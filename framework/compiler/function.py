@@ -204,6 +204,10 @@ class Function:
                 self._latest = kinds, entry.plan.__call__, entry.pack
         return result
 
+    def plans(self):
+        """Return the CachedPlan of each signature that has one plan only."""
+        return [each[0] for each in self._plan_cache.plans.values() if len(each) == 1]
+
     def _run(self, args, kwargs):
         outer, thread.function = thread.function, self
         try:

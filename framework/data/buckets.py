@@ -3,12 +3,17 @@
 import bisect
 import operator
 
+import numpy as np
+
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError
+from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.data.arguments import made
 from framework.data.grouping import GroupByWindow
 from framework.data.purity import is_pure
+from framework.data.shape_functions import ByShape
+from framework.data.stage import GeneratorStage
 from framework.data.structure import array_in, like, packer
 from framework.data.transform import call, is_guessed
 
@@ -46,8 +51,61 @@ def bucketed(
             wanted = _filled(spec, shapes, boundaries[number] - 1)
         return group.padded_batch(sizes[number], wanted, values, drop_remainder)
 
-    how = bucket_of, batch, lambda bucket: sizes[bucket.item()], made, is_pure(length_of)
-    return made(GroupByWindow(dataset._framework, *how))
+    parent, pure = dataset._framework, is_pure(length_of)
+    how = bucket_of, batch, lambda bucket: sizes[bucket.item()], made, pure
+    plain = shapes is None and not to_boundary and not no_padding and not nest.is_nested(values)
+    if plain and pure and _has_sequences(parent) and min(sizes) > 0:
+        return made(BucketedSequences(parent, *how, sizes, values, drop_remainder))
+    return made(GroupByWindow(parent, *how))
+
+
+def _has_sequences(stage):
+    """Return whether a stage is a generator of one-dimensional arrays of numbers."""
+    spec = getattr(stage, "signature", None)
+    if type(stage) is not GeneratorStage or type(spec) is not TensorSpec or spec.shape is None:
+        return False
+    return len(spec.shape) == 1 and spec.dtype.np.kind in "biuf"
+
+
+class BucketedSequences(GroupByWindow):
+    """Padded batches of sequences from a generator, which wait in their buckets as bytes.
+
+    Bytes are the copy that is needed in any case, and joining them pads a batch several times
+    faster than assigning each sequence to its row.
+    """
+
+    def __init__(self, parent, key, reduce, size, dataset, pure, sizes, value, drop_remainder):
+        super().__init__(parent, key, reduce, size, dataset, pure)
+        self._sizes, self._drop = sizes, drop_remainder
+        self._dtype = parent.signature.dtype.np
+        self._value = np.array(0 if value is None else array_in(value, _NAME), self._dtype)
+
+    def elements(self):
+        groups, sizes = [[] for _ in self._sizes], self._sizes
+        bucket_of = ByShape(self._key_of)
+        known = bucket_of.known if self.pure else None
+        for number, array in enumerate(self.parent.arrays()):
+            data = array.tobytes()
+            bucket = None if known is None else known.get(array.shape)
+            if bucket is None:
+                element = Tensor(np.frombuffer(data, self._dtype))
+                bucket = (bucket_of if self.pure else self._key_of)(element, number)
+                known = bucket_of.known if self.pure else None
+            group = groups[bucket]
+            group.append(data)
+            if len(group) == sizes[bucket]:
+                groups[bucket] = []
+                yield self._padded(group)
+        for group in groups:
+            if group and not self._drop:
+                yield self._padded(group)
+
+    def _padded(self, group):
+        width = max(map(len, group))
+        padding = self._value.tobytes() * (width // self._dtype.itemsize)
+        rows = b"".join([row + padding[len(row) :] for row in group])
+        shape = len(group), width // self._dtype.itemsize
+        return Tensor(np.frombuffer(rows, self._dtype).reshape(shape).copy())
 
 
 def _opened(spec):

@@ -7,10 +7,19 @@ Every other field (exponents, "nan", more digits, spaces, errors) goes to `slow`
 
 import numpy as np
 
-_NEWLINE, _POINT, _MINUS, _PLUS, _ZERO = b"\n.-+0"
-_MOST_DIGITS = 15  # float64 represents every integer below 10**15 exactly
-_LONGEST = _MOST_DIGITS + 2  # the digits, a sign and a decimal point
-_POWERS = 10.0 ** np.arange(_MOST_DIGITS + 1)
+from framework.kernels import csv_fields
+from framework.kernels.csv_fields import (
+    BAD,
+    INTEGER,
+    LONGEST,
+    MINUS,
+    MOST_DIGITS,
+    NEWLINE,
+    PLUS,
+    POINT,
+    POWERS,
+    ZERO,
+)
 
 
 class CsvLines:
@@ -25,12 +34,21 @@ class CsvLines:
     def __init__(self, data, delimiter, columns):
         self.data, self.columns = data, columns
         self.bytes = np.frombuffer(data, np.uint8)
-        ends = np.flatnonzero((self.bytes == delimiter) | (self.bytes == _NEWLINE))
+        self._parsed = csv_fields.fields(self.bytes, delimiter, columns)
+        if self._parsed is not None:
+            self._starts, self._ends = self._parsed[2:]
+            self.rows = self._starts.shape[1]
+            self.regular = columns > 1 or bool((self._starts < self._ends).all())
+        else:
+            self._split(data, delimiter, columns)
+
+    def _split(self, data, delimiter, columns):
+        ends = np.flatnonzero((self.bytes == delimiter) | (self.bytes == NEWLINE))
         self.rows = data.count(b"\n")
         self.regular = len(ends) == self.rows * columns
         if self.regular:
             last = ends[columns - 1 :: columns]
-            self.regular = bool((self.bytes[last] == _NEWLINE).all())
+            self.regular = bool((self.bytes[last] == NEWLINE).all())
             starts = np.concatenate([[0], ends[:-1] + 1])
             self._starts = starts.reshape(-1, columns).T.copy()
             self._ends = ends.reshape(-1, columns).T.copy()
@@ -44,21 +62,38 @@ class CsvLines:
 
     def numbers(self, column, dtype, slow):
         """Return a column as an array of `dtype`; `slow(row, text)` returns one number."""
+        if self._parsed is not None:
+            return self._converted(column, np.dtype(dtype), slow)
         starts, ends = self._starts[column], self._ends[column]
-        length = min(int((ends - starts).max(initial=0)), _LONGEST)
+        length = min(int((ends - starts).max(initial=0)), LONGEST)
         whole, digits, places, minus, good = self._digits(starts, ends, length)
         if np.dtype(dtype).kind == "i":
             good &= places < 0
             values = np.where(minus, -whole, whole)
         else:
-            values = whole / _POWERS.take(places, mode="clip")
+            values = whole / POWERS.take(places, mode="clip")
             values = np.where(minus, -values, values)
-        good &= (digits > 0) & (digits <= _MOST_DIGITS) & (ends - starts <= _LONGEST)
+        good &= (digits > 0) & (digits <= MOST_DIGITS) & (ends - starts <= LONGEST)
         if np.dtype(dtype).itemsize == 4 and np.dtype(dtype).kind == "i":
             good &= np.abs(values) < 2**31
             values[~good] = 0
+        return self._completed(values, good, column, dtype, slow)
+
+    def _converted(self, column, dtype, slow):
+        """Return a column that the kernel has parsed."""
+        values, kinds = self._parsed[0][column], self._parsed[1][column]
+        good = kinds == INTEGER if dtype.kind == "i" else kinds != BAD
+        if dtype.kind == "i" and dtype.itemsize == 4:
+            good &= np.abs(values) < 2**31
+        if not good.all():
+            values = np.where(good, values, 0)
+        return self._completed(values, good, column, dtype, slow)
+
+    def _completed(self, values, good, column, dtype, slow):
+        """Return `values` in a dtype, with the fields that are not `good` by `slow`."""
         with np.errstate(over="ignore"):
             found = values.astype(dtype)
+        starts, ends = self._starts[column], self._ends[column]
         for row in np.flatnonzero(~good).tolist():
             found[row] = slow(row, self.data[int(starts[row]) : int(ends[row])])
         return found
@@ -76,7 +111,7 @@ class CsvLines:
         for back in range(length, 0, -1):
             at = ends - back
             char = self.bytes.take(at, mode="clip")
-            digit = char - np.uint8(_ZERO)
+            digit = char - np.uint8(ZERO)
             is_digit = digit < 10
             # some fields are shorter: positions before their start count as zeros
             if back > shortest:
@@ -96,12 +131,12 @@ class CsvLines:
             if pointed:
                 places += is_digit & (places >= 0)
             if other.any():
-                point = other & (char == _POINT) & (places < 0)
+                point = other & (char == POINT) & (places < 0)
                 first = other & (at == starts)
-                sign = first & ((char == _MINUS) | (char == _PLUS))
+                sign = first & ((char == MINUS) | (char == PLUS))
                 places[point] = 0
                 pointed = pointed or bool(point.any())
-                minus |= sign & (char == _MINUS)
+                minus |= sign & (char == MINUS)
                 good &= ~other | point | sign
         return whole, digits, places, minus, good
 

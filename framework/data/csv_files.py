@@ -143,7 +143,8 @@ class _Rows:
             count = self._fields(path) if len(delimiter.encode()) == 1 else 0
             blocks = csv_blocks.CsvBlocks(file, _BLOCK)
             for data in blocks if count else ():
-                data = data.replace(b"\r\n", b"\n")  # noqa: PLW2901
+                if b"\r" in data:
+                    data = data.replace(b"\r\n", b"\n")  # noqa: PLW2901
                 if self.header and not number and b'"' not in data:
                     data, number = data.partition(b"\n")[2], 1  # noqa: PLW2901
                 if b'"' in data or b"\r" in data or not data:

@@ -5,16 +5,21 @@ effects (`purity.py`), and its ops compute each element of a row alone, or only 
 and matrix products are left out: their rounding depends on the shape.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from framework.autodiff.batching import Batched, Level, rows_of
 from framework.compiler.function import Function
+from framework.compiler.ir import Value
 from framework.core import nest, recorders
 from framework.core.conversion import tensor
 from framework.core.errors import BatchedValueError
 from framework.core.recorders import Recorder, pause_all, thread
 from framework.core.tensor import Tensor
 from framework.data.structure import as_element, map_named
+from framework.kernels import row_chains
+from framework.kernels.row_chains import RowChain
 
 _EXACT_REDUCTIONS = frozenset((
     "reduce_max", "reduce_min", "reduce_any", "reduce_all", "argmax", "argmin",
@@ -34,7 +39,7 @@ class RowFunction:
 
     def __init__(self, function, call):
         self._function, self.call = function, call
-        self._plan = Function(self._by_rows)
+        self._plan, self._chains = Function(self._by_rows), None
 
     def fits(self, element):
         """Return whether all rows of `element` can be computed together, with the same bits."""
@@ -62,6 +67,31 @@ class RowFunction:
             return result
         return map_named(_in_order, as_element(result, "map_func's result"), "")
 
+    def reader(self, gathers, pack):
+        """Return a function of the numbers of rows that reads and computes them in one pass.
+
+        Args:
+            gathers: a function of row numbers for each array.
+            pack: makes an element of a list of one value for each array.
+
+        Returns:
+            The function, which returns None where the usual way must compute the rows. False if
+            the user's function does more than scale and shift; None if no plan has shown yet what
+            it does.
+        """
+        # a plan has the values of a dict in its order, `nest.flatten` in that of sorted keys
+        order = list(_in_order_of_arguments(pack(list(range(len(gathers))))))
+        rows = [(gathers[i].array.dtype, gathers[i].array.shape[1:]) for i in order]
+        if self._chains is None or self._chains[0] != rows:
+            entries = [entry for entry in self._plan.plans() if _takes(entry.graph, rows)]
+            if not entries:
+                return None
+            self._chains = rows, entries[0], _chains(entries[0].graph)
+        _, entry, chains = self._chains
+        if chains is None:
+            return False
+        return ChainReader(entry, [(order[i], finish) for i, finish in chains], gathers)
+
     def _by_rows(self, *parts):
         leaves, guard = nest.flatten(parts), _ExactOps()
         # before the Batched level starts, so that the guard receives the ops on all rows
@@ -73,6 +103,101 @@ class RowFunction:
             recorders.remove(guard)
         result = tuple(result) if isinstance(result, list) else result
         return map_named(lambda leaf, _: _whole(leaf, level, count), result, "")
+
+
+def _in_order_of_arguments(element):
+    if isinstance(element, Mapping):
+        element = tuple(element.values())
+    if isinstance(element, tuple):
+        for part in element:
+            yield from _in_order_of_arguments(part)
+    elif element is not None:
+        yield element
+
+
+class ChainReader:
+    """Reads rows of arrays through the chains of a plan: one for each result.
+
+    Args:
+        entry: the CachedPlan; its guards on Python state hold for the chains, too.
+        chains: pairs of a gather's index and None, a dtype that it is cast to, or a RowChain.
+        gathers: as for `reader`.
+    """
+
+    def __init__(self, entry, chains, gathers):
+        self._pack, self._parts = entry.pack, []
+        guarded = entry.state is not None and entry.state.guards
+        self._state = entry.state if guarded else None
+        for place, finish in chains:
+            chain = type(finish) is RowChain
+            read = finish.bound(gathers[place].array) if chain else gathers[place]
+            self._parts.append((place, read, None if chain else finish))
+
+    def __call__(self, numbers):
+        """Return the element of rows `numbers`, one sequence for each argument; None: cannot."""
+        if thread.stack or (self._state is not None and self._state.changed() is not None):
+            return None
+        found = []
+        for place, read, dtype in self._parts:
+            array = read(numbers[place])
+            if array is None:
+                return None
+            found.append(array if dtype is None else array.astype(dtype))
+        return self._pack(found)
+
+
+def _takes(graph, rows):
+    """Return whether the arguments of a graph have rows of these (dtype, shape)."""
+    return [(v.dtype, v.shape[1:]) for v in graph.arguments] == rows
+
+
+def _chains(graph):
+    """Return the chain of each result of a graph; None if one is no chain."""
+    if graph.guards or graph.assigned or graph.draws:
+        return None
+    chains = [_chain(value, graph) for value in graph.results]
+    return None if None in chains else chains
+
+
+def _chain(value, graph):
+    """Return (index of the argument, None, a dtype or a RowChain) for a result; None for others."""
+    steps, shape, dtype = [], value.shape[1:], value.dtype
+    while value.node is not None:
+        (*args,), node = value.node.args, value.node
+        if node.op.name in ("identity", "reshape") and value.shape[:1] == args[0].shape[:1]:
+            value = args[0]
+        elif node.op.name == "cast":
+            value = args[0]
+            break
+        elif len(args) == 2 and value.dtype == np.float32:
+            first = type(args[0]) is not Value or args[0].constant is not None
+            number = _number(args[0] if first else args[1])
+            added = None if number is None else row_chains.steps_of(node.op.name, number, first)
+            if added is None:
+                return None
+            steps = added + steps
+            value = args[1] if first else args[0]
+        else:
+            return None
+    places = [i for i, argument in enumerate(graph.arguments) if argument is value]
+    if not places:
+        return None
+    if not steps and value.dtype == dtype and value.shape[1:] == shape:
+        return places[0], None
+    if dtype == np.float32 and value.dtype in row_chains.DTYPES:
+        return places[0], RowChain(steps, shape)
+    cast_only = not steps and value.shape[1:] == shape and dtype.kind in "fi"
+    return (places[0], dtype) if cast_only and value.dtype.kind in "iub" else None
+
+
+def _number(operand):
+    """Return an operand as a Python float or a float32; None if it is no such number."""
+    if type(operand) is Value:
+        operand = operand.constant
+        if operand is None or operand.shape or operand.dtype != np.float32:
+            return None
+        return operand[()]
+    return operand if type(operand) in (int, float, np.float32) else None
 
 
 def _arguments(element):

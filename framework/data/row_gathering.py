@@ -171,40 +171,58 @@ class MappedBatches:
     def __init__(self, passes, size, drop_remainder):
         self._passes, self._size, self._drop = iter(passes), size, drop_remainder
         self._rows = self._gathers = self._pack = None
-        self._at = 0  # index in `_rows` of the next batch's first row
+        # a function that reads and computes rows in one pass; None: not known yet; False: none
+        self._reader = None
+        # the number of rows in `_rows`, and the index of the next batch's first
+        self._count = self._at = 0
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        count = self._available()
-        if not count:
-            raise StopIteration
-        at, rows = self._at, self._rows
-        pairs = zip(self._gathers, rows.orders)
-        element = self._pack([boxed(g(o[at : at + count])) for g, o in pairs])
+        at, count = self._at, self._size
+        if at + count > self._count:
+            count, at = self._available(), self._at
+            if not count:
+                raise StopIteration
+        numbers = [order[at : at + count] for order in self._rows.orders]
         try:
-            for function in rows.maps:
-                element = function.together(element)
+            element = self._reader(numbers) if self._reader else None
+            if element is None:
+                element = self._in_steps(numbers)
         except Exception:  # computing row by row raises it at the element that caused it
             return self._by_row(count)
-        self._at += count
+        self._at = at + count
         return element
+
+    def _in_steps(self, numbers):
+        """Return the rows `numbers` after one function after the other."""
+        self._reader = self._found_reader()
+        element = self._pack([boxed(g(n)) for g, n in zip(self._gathers, numbers)])
+        for function in self._rows.maps:
+            element = function.together(element)
+        return element
+
+    def _found_reader(self):
+        """Return what `reader` of the only function returns; False if there is none."""
+        if self._reader is not None or len(self._rows.maps) != 1:
+            return self._reader or False
+        if not all(type(g) is _Gather and g.take for g in self._gathers):
+            return False
+        return self._rows.maps[0].reader(self._gathers, self._pack)
 
     def _available(self):
         """Return the number of rows for the next batch; 0 at the end."""
-        if self._rows is not None and len(self._rows) - self._at >= self._size:
-            return self._size
         for new in self._passes:
             rest = None if self._rows is None else self._rows.select(slice(self._at, None))
             rows = rest + new if rest is not None and len(rest) else new
             if self._rows is None or rows.arrays is not self._rows.arrays:
                 self._gathers = [_gather(array) for array in rows.arrays]
-                self._pack = packer(rows.structure)
-            self._rows, self._at = rows, 0
-            if len(self._rows) >= self._size:
+                self._pack, self._reader = packer(rows.structure), None
+            self._rows, self._at, self._count = rows, 0, len(rows)
+            if self._count >= self._size:
                 return self._size
-        count = 0 if self._rows is None else len(self._rows) - self._at
+        count = self._count - self._at
         return 0 if self._drop and count < self._size else count
 
     def _by_row(self, count):

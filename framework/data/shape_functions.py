@@ -19,6 +19,11 @@ class ByShape:
     def __init__(self, compute):
         self._compute, self._known = compute, {}
 
+    @property
+    def known(self):
+        """{shape of an element of one tensor: the result}; None if results depend on values."""
+        return self._known
+
     def __call__(self, element, number):
         if self._known is None:
             return self._compute(element, number)

@@ -266,18 +266,26 @@ class GeneratorStage(Stage):
         return spec_of(_only(self)) if self.signature is None else self.signature
 
     def elements(self):
-        signature, fitting = self.signature, set()
-        dtype = signature.dtype.np if isinstance(signature, TensorSpec) else None
+        if type(self.signature) is TensorSpec:
+            for array in self.arrays():
+                yield Tensor(array.copy())  # copy: the generator may change its array afterwards
+            return
         for value in self.make():
-            if signature is None:
+            if self.signature is None:
                 yield as_element(value, "element")
-            elif type(value) is np.ndarray and value.dtype is dtype and value.shape in fitting:
-                yield Tensor(value.copy())  # copy: the generator may change its array afterwards
             else:
-                element = _fitted(value, signature, "element")
-                if dtype is not None:
-                    fitting.add(element.array.shape)
-                yield element
+                yield _fitted(value, self.signature, "element")
+
+    def arrays(self):
+        """Yield the arrays of the elements; for a signature of one TensorSpec."""
+        dtype, fitting = self.signature.dtype.np, set()
+        for value in self.make():
+            if type(value) is np.ndarray and value.dtype is dtype and value.shape in fitting:
+                yield value
+            else:
+                array = _fitted(value, self.signature, "element").array
+                fitting.add(array.shape)
+                yield array
 
 
 def _only(stage):

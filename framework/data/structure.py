@@ -144,16 +144,18 @@ def packer(structure):
     filled = [i for i, leaf in enumerate(leaves) if leaf is not None]
     if not nest.is_nested(structure):
         return lambda values: values[0]
-    if (
-        type(structure) is tuple
-        and len(leaves) == len(structure)
-        and not any(nest.is_nested(child) for child in structure)
-    ):
+    children = structure.values() if isinstance(structure, Mapping) else structure
+    flat = not any(map(nest.is_nested, children))
+    if type(structure) is tuple and flat:
         if len(filled) == len(leaves):
             return tuple
         if filled == list(range(len(filled))):
             rest = (None,) * (len(leaves) - len(filled))
             return lambda values: (*values, *rest)
+    if type(structure) is dict and flat and len(filled) == len(leaves):
+        keys = nest.flatten({key: [key] for key in structure})  # in the order of the leaves
+        places = [(key, keys.index(key)) for key in structure]
+        return lambda values: {key: values[place] for key, place in places}
     return functools.partial(_pack, structure, len(leaves), filled)
 
 

@@ -33,6 +33,8 @@ GROUPS = {
     "recurrent": ("recurrent",),
     "matmul": ("matmul",),
     "rows": ("matmul", "rows"),
+    "row_chains": ("row_chains",),
+    "csv_fields": ("csv_fields",),
     "attention": ("matmul", "attention"),
 }
 _PROGRAM = (

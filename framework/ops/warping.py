@@ -32,6 +32,7 @@ from framework.ops.elementwise import (
     round_,
     select,
 )  # fmt: skip
+from framework.ops.image_copies import shifted
 from framework.ops.linalg import solve
 from framework.ops.movement import gather, getitem, reshape, stack
 from framework.ops.reduction import np_dtype
@@ -175,6 +176,10 @@ def projected(x, transforms, *, size, order, mode, fill, affine=False, straight=
         straight: whether b and d are 0 too, so that the coordinates of each axis depend on this
             axis only.
     """
+    if affine and straight and order == 0 and mode == "constant":
+        moved = shifted(x, transforms, size, fill)
+        if moved is not None:
+            return moved
     columns = np.arange(size[1], dtype=np.float32)
     rows = np.arange(size[0], dtype=np.float32)[:, None]
 

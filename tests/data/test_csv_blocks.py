@@ -7,7 +7,22 @@ from framework.core.errors import InvalidArgumentError
 from framework.data import csv_files
 from framework.data.csv_blocks import CsvLines
 from framework.data.experimental import CsvDataset
+from framework.kernels import csv_fields, tier
+from framework.kernels.deferred import Deferred
 from tests.changed import changed
+
+
+@pytest.fixture(autouse=True, params=["numpy", "numba"])
+def form(request, change):
+    if request.param == "numpy":
+        change(csv_fields, _kernel=Deferred("csv_fields", np.inf))
+        change(csv_fields._kernel, library=lambda count: None)
+        return
+    pytest.importorskip("numba")
+    if tier.library("csv_fields") is None:
+        pytest.skip("the tier is without Numba")
+    change(csv_fields, _kernel=Deferred("csv_fields", 0))
+
 
 FLOATS = [
     "-0", "0.0", "-0.0", "1e5", "nan", "-inf", "12345678901234567890", "+3.25", ".5", "5.", " 4",
@@ -41,6 +56,16 @@ def test_what_is_no_number_is_asked_for(bad):
     assert CsvLines(data, ord(","), 2).numbers(1, "float32", slow).tolist() == [1, 9]
     assert asked == [(1, bad.encode())]
     assert found
+
+
+@pytest.mark.parametrize(
+    "text", ["1,2\n3\n", "1\n2,3\n", "1,2,3\n4\n", "1\n\n2\n", "1,2\n3,4,5\n6\n", "\n"]
+)
+def test_lines_of_other_numbers_of_fields_are_irregular(text):
+    for columns in (1, 2):
+        lines = CsvLines(text.encode(), ord(","), columns)
+        assert not lines.regular
+        assert lines.rows == text.count("\n")
 
 
 ROWS = [f"{i},{i / 8},w{i},{'' if i % 7 == 3 else i * i}" for i in range(120)]

@@ -260,6 +260,29 @@ SHAPES = Dataset.from_generator(
 )
 
 
+@pytest.mark.parametrize("drop", [False, True])
+@pytest.mark.parametrize("value", [None, -1, 2.0])
+@pytest.mark.parametrize("dtype", ["int32", "float64", "bool"])
+def test_buckets_of_a_generator_are_those_of_other_datasets(dtype, value, drop):
+    reused = np.zeros(9, dtype)
+
+    def rows():  # one array that is written again and again, and lists
+        for n in range(40):
+            reused[:] = n + 1
+            yield reused[: n % 7] if n % 3 else [n % 2] * (n % 5)
+
+    spec = TensorSpec((None,), dtype)
+    data = Dataset.from_generator(rows, output_signature=spec)
+    how = [2, 4], [3, 2, 5], None, value, False, False, drop
+    one = data.bucket_by_sequence_length(lambda x: tf.shape(x)[0], *how)
+    other = data.map(lambda x: x).bucket_by_sequence_length(lambda x: tf.shape(x)[0], *how)
+    assert type(one._framework) is not type(other._framework)
+    found = [(b.numpy().tolist(), b.shape, b.dtype) for b in one]
+    assert found == [(b.numpy().tolist(), b.shape, b.dtype) for b in other]
+    assert all(b.numpy().flags.writeable == c.numpy().flags.writeable for b, c in zip(one, other))
+    assert one.element_spec == other.element_spec
+
+
 @pytest.mark.parametrize(
     ("length", "calls"),
     [

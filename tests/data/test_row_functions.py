@@ -6,6 +6,9 @@ import pytest
 import framework as tf
 from framework import keras
 from framework.data import Dataset
+from framework.data.row_functions import ChainReader
+from framework.kernels import row_chains, tier
+from framework.kernels.deferred import Deferred
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 256, (23, 4, 3), dtype=np.uint8)
@@ -93,6 +96,83 @@ def test_the_function_is_called_once_for_many_batches():
     function._function = lambda *parts: spied(inner(*parts), 0)
     assert len(list(dataset)) == 12
     assert len(calls) <= 3 + 1  # a sample, two traces, one for the smaller last batch
+
+
+CHAINS = {
+    "a tuple": lambda x, y: (tf.cast(x, "float32") / 255.0, y),
+    "one": lambda x, y: 1.0 - tf.cast(x, "float32") * 2.0,
+    "shapes": lambda x, y: (tf.expand_dims(tf.cast(x, "float32") / 3.0 - 1.0, -1), y),
+    "casts": lambda x, y: {"y": tf.cast(y, "int32"), "x": tf.cast(x, "float32")},
+    "twice": lambda x, y: (tf.cast(x, "float32") / 2.0, tf.cast(x, "float32") / 3.0),
+}
+ORDERS = {
+    "in order": lambda d, f: d.map(f).batch(5),
+    "shuffled": lambda d, f: d.shuffle(23, seed=1).map(f).batch(4, drop_remainder=True),
+    "shuffled later": lambda d, f: d.map(f).shuffle(23, seed=1).repeat(2).batch(5),
+    "every second": lambda d, f: d.shard(2, 1).map(f).batch(2),
+}
+
+
+@pytest.fixture
+def one_pass(change):
+    """Use the kernel that reads and computes rows in one pass, and list its results."""
+    pytest.importorskip("numba")
+    if tier.library("row_chains") is None:
+        pytest.skip("the tier is without Numba")
+    change(row_chains, _kernel=Deferred("row_chains", 0))
+    results, call = [], ChainReader.__call__
+    change(ChainReader, __call__=lambda *args: results.append(call(*args)) or results[-1])
+    return results
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", CHAINS)
+def test_rows_that_are_read_and_scaled_in_one_pass(one_pass, name, order):
+    make, function = ORDERS[order], CHAINS[name]
+    one, other = make(data(), function), make(data(), alone(function))
+    for _ in range(3):
+        assert [plain(e) for e in one] == [plain(e) for e in other]
+    assert one_pass
+    assert None not in one_pass
+
+
+def test_one_pass_keeps_the_parts_of_a_dict_apart(one_pass):
+    parts = {"z": X, "a": X[::-1].copy(), "m": Y}
+    function = lambda d: {"a": tf.cast(d["a"], "float32") / 9.0, "b": tf.cast(d["z"], "float32")}
+    dataset = Dataset.from_tensor_slices(parts)
+    one, other = dataset.map(function).batch(4), dataset.map(alone(function)).batch(4)
+    for _ in range(2):
+        assert [plain(e) for e in one] == [plain(e) for e in other]
+    assert one_pass
+    assert None not in one_pass
+
+
+@pytest.mark.parametrize("what", ["global", "variable"])
+def test_one_pass_sees_what_changes(one_pass, what):
+    global scale
+    scale = 1.0 if what == "global" else tf.Variable(1.0)
+    batches = iter(
+        Dataset.from_tensor_slices(np.arange(12, dtype=np.uint8))
+        .map(lambda x: tf.cast(x, "float32") * scale)
+        .batch(2)
+    )
+    found = []
+    for step in range(6):
+        if step > 3 and what == "global":
+            scale = float(step)
+        elif step > 3:
+            scale.assign(float(step))
+        found += next(batches).tolist()
+    assert found == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 32.0, 36.0, 50.0, 55.0]
+
+
+def test_files_and_sparse_rows_take_the_usual_way(one_pass, tmp_path):
+    np.save(tmp_path / "x.npy", X)
+    stored = tf.data.NumpyDataset(tmp_path / "x.npy")
+    function = lambda x: tf.cast(x, "float32") / 255.0
+    found = [plain(e) for e in stored.map(function).batch(4)]
+    assert found == [plain(e) for e in stored.map(alone(function)).batch(4)]
+    assert not one_pass
 
 
 def fails_at_seven(x, y):

@@ -34,6 +34,7 @@ from framework.layers.images.fields import (
     zoom_bounds,
 )
 from framework.ops.elementwise import clip, cos, divide, greater, less, less_equal, select, sin
+from framework.ops.image_copies import flipped_where
 from framework.ops.movement import concat, flip, getitem, reshape
 from framework.ops.warping import projected
 
@@ -122,9 +123,11 @@ class RandomFlip(MovingLayer):
         return {"flips": less_equal(drawn, 0.5), "input_shape": tuple(images_in(data).shape)}
 
     def _transform_images(self, images, transformation, interpolation):
-        flips = per_image(transformation["flips"])
-        for axis in _flipped_axes(self):
-            images = select(flips, flip(images, axis=(axis + 4,)), images)
+        flips, axes = per_image(transformation["flips"]), [a + 4 for a in _flipped_axes(self)]
+        if (flipped := flipped_where(images, flips, axes)) is not None:
+            return flipped
+        for axis in axes:
+            images = select(flips, flip(images, axis=(axis,)), images)
         return images
 
     def transform_segmentation_masks(

@@ -1,0 +1,38 @@
+"""The fields of a block of CSV lines and their numbers, by Numba; the caller has a NumPy form.
+
+A field of up to 15 digits, a sign and a point is an integer divided by a power of ten.
+Both are exact in float64, so the quotient is the float64 nearest to the text, as `float(text)`.
+"""
+
+import numpy as np
+
+from framework.kernels.deferred import Deferred
+
+NEWLINE, POINT, MINUS, PLUS, ZERO = b"\n.-+0"
+MOST_DIGITS = 15  # float64 represents every integer below 10**15 exactly
+LONGEST = MOST_DIGITS + 2  # the digits, a sign and a decimal point
+POWERS = 10.0 ** np.arange(MOST_DIGITS + 1)
+BAD, INTEGER, REAL = range(3)
+
+_kernel = Deferred("csv_fields", 1 << 26)
+
+
+def fields(data, delimiter, columns):
+    """Return (values, kinds, starts, ends) of the fields of whole lines.
+
+    Args:
+        data: a uint8 array that ends with a newline.
+        delimiter: one byte, an int.
+        columns: the number of fields of a line.
+
+    Returns:
+        Arrays (columns, lines): float64 numbers, BAD, INTEGER or REAL, the positions of the first
+        byte and of the end. None if the lines have other numbers of fields, or without Numba.
+    """
+    fast = _kernel.library(data.size)
+    if fast is None:
+        return None
+    shape = columns, data.size // columns + 1  # a field takes a byte at least: its end
+    found = [np.empty(shape, dtype) for dtype in (np.float64, np.uint8, np.intp, np.intp)]
+    rows = fast.parse(data, delimiter, *found)
+    return None if rows < 0 else [array[:, :rows] for array in found]

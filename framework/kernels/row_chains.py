@@ -1,0 +1,91 @@
+"""Rows of an array by number, through a chain of sums, products and quotients with numbers.
+
+One pass instead of three for `cast(x, "float32") / 255.0` of random rows of uint8: with 64 rows of
+784 elements it takes a third of the time. There is no NumPy form: the caller has one.
+"""
+
+import math
+
+import numpy as np
+
+from framework.kernels.deferred import Deferred
+
+_kernel = Deferred("row_chains", 1 << 25)
+ADD, MULTIPLY, DIVIDE, DIVIDE_INTO, QUOTIENT = range(5)
+DTYPES = (np.dtype(np.uint8), np.dtype(np.float32))
+
+
+def steps_of(name, number, number_first):
+    """Return the steps of an op with a number as one of its operands; None for other ops."""
+    if name == "subtract":  # x - n is x + (-n), and n - x is -x + n, bit for bit
+        return [(MULTIPLY, -1.0), (ADD, number)] if number_first else [(ADD, -number)]
+    if name == "divide":
+        return [(DIVIDE_INTO if number_first else DIVIDE, number)]
+    code = {"add": ADD, "multiply": MULTIPLY}.get(name)
+    return None if code is None else [(code, number)]
+
+
+class RowChain:
+    """Rows of an array of one of DTYPES, as float32, through operations with numbers.
+
+    Args:
+        steps: what `steps_of` returns for the operations, in order.
+        shape: the shape of a row of the result; it has as many elements as a row of the array.
+    """
+
+    def __init__(self, steps, shape):
+        self._shape, self._size = tuple(shape), math.prod(shape)
+        # without operations: x * 1 has the bits of x
+        self._codes = np.array([code for code, _ in steps] or [MULTIPLY], np.int8)
+        with np.errstate(over="ignore"):  # a number may be infinite in float32
+            self._values = np.array([number for _, number in steps] or [1], np.float32)
+
+    def bound(self, array):
+        """Return a function of row numbers that returns the rows of `array`; None without Numba.
+
+        The array is in C order. The numbers must be within it: the kernel does not check them.
+        """
+        flat = array.reshape(len(array), self._size)
+        flat.flags.writeable = False  # one compiled form serves arrays of both kinds
+        codes, values, shape, size = self._codes, self._values, self._shape, self._size
+        low = None
+
+        def read(numbers):
+            nonlocal codes, values, low
+            count = len(numbers)
+            fast = _kernel.library(count * size)
+            if fast is None:
+                return None
+            if low is None:
+                codes, values, low = _with_reciprocal(codes, values, array.dtype, fast)
+            if type(numbers) is range:
+                numbers = np.arange(numbers.start, numbers.stop, numbers.step, dtype=np.intp)
+            out = np.empty((count, *shape), np.float32)
+            fast.gather(flat, numbers, codes, values, low, out.reshape(count, size))
+            return out
+
+        return read
+
+
+_NONE = np.float32(0)
+
+
+def _with_reciprocal(codes, values, dtype, fast):
+    """Return (codes, values, low) with a first quotient of bytes computed by its reciprocal.
+
+    With the reciprocal in two parts, x * high + x * low, rounded once, has the bits of x / divisor
+    for most divisors: all 256 values of x are tried. It takes a third of the time of a division.
+    """
+    if codes[0] != DIVIDE or dtype != np.uint8 or not fast.FUSED:
+        return codes, values, _NONE
+    with np.errstate(all="ignore"):
+        high = np.float32(1) / values[0]
+        low = np.float32(1 / np.float64(values[0]) - np.float64(high))
+        expected = np.arange(256, dtype=np.float32) / values[0]
+    every, found = np.arange(256, dtype=np.uint8)[None], np.empty((1, 256), np.float32)
+    every.flags.writeable = False
+    code, factor = np.full(1, QUOTIENT, np.int8), np.full(1, high)
+    fast.gather(every, np.zeros(1, np.intp), code, factor, low, found)
+    if found.tobytes() != expected.tobytes():
+        return codes, values, _NONE
+    return np.append(code, codes[1:]), np.append(factor, values[1:]), low
