@@ -43,6 +43,7 @@ TESTED_IN = {
     "core/test_promotion.py": "core/cast core/operator_types",
     "core/test_random.py": "core/parallel_run keras/functions/drawing",
     "core/test_variable.py": "core/weight_values",
+    "data/test_csv_blocks.py": "kernels/csv_fields kernels/fast/csv_fields",
     "data/test_dataset.py": """
         data/arguments data/batching_methods data/computing_methods data/grouping data/order
         data/ordering_methods data/row_gathering data/stage data/structure data/transform""",
@@ -115,6 +116,7 @@ TESTED_IN = {
     "kernels/test_pool.py": "kernels/fast/pool",
     "kernels/test_products.py": "kernels/fast/products",
     "kernels/test_recurrent.py": "kernels/fast/recurrent",
+    "kernels/test_row_chains.py": "kernels/deferred kernels/fast/row_chains",
     "kernels/test_rows.py": "kernels/gelu kernels/kernel_task kernels/fast/rows",
     "kernels/test_scatter.py": "kernels/fast/scatter",
     "kernels/test_tier.py": "kernels/fast/trial",
