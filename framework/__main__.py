@@ -15,7 +15,7 @@ class Command(NamedTuple):
         help: what it does.
         run: "module:function" in `framework.commands`; the function receives the arguments by name
             and returns the exit status, or None for 0.
-        arguments: (name, help) for one that must be given, ("--name", help) for an option, or
+        arguments: (name, help) for a required argument, ("--name", help) for an option, or
             ("--name", help, False) for a switch.
     """
 

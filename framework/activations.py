@@ -44,7 +44,7 @@ def relu(
     Args:
         negative_slope: the slope below `threshold`.
         max_value: the largest result; by default there is no limit.
-        threshold: for x below it, the result is `negative_slope * (x - threshold)`.
+        threshold: for smaller x, the result is `negative_slope * (x - threshold)`.
 
     >>> import framework as tf
     >>> relu(tf.constant([-1.0, 2.0])).numpy()
@@ -83,10 +83,10 @@ def elu(x: TensorLike, alpha: TensorLike = 1.0) -> Tensor:
 
 @activations.add()
 def selu(x: TensorLike) -> Tensor:
-    """The self-normalising elu (Klambauer et al. 2017, arXiv:1706.02515)."""
+    """The self-normalizing ELU (Klambauer et al. 2017, arXiv:1706.02515)."""
     x = _floating(x)
     below = e.expm1(e.minimum(x, 0)) * 1.6732632423543772
-    # at 0 the derivative from above, as in Keras
+    # the derivative at 0 is that for x > 0, as in Keras
     return e.select(x < 0, below, x) * 1.0507009873554805
 
 
@@ -119,7 +119,7 @@ def squareplus(x: TensorLike, b: TensorLike = 4) -> Tensor:
 
 @activations.add()
 def soft_shrink(x: TensorLike, threshold: TensorLike = 0.5) -> Tensor:
-    """`x` moved towards 0 by `threshold`, and 0 within it."""
+    """`x` moved towards 0 by `threshold`; 0 where `|x| <= threshold`."""
     x = _floating(x)
     return e.relu(x - threshold) - e.relu(-x - threshold)
 
@@ -178,7 +178,7 @@ def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
 @activations.add()
 @operation
 def glu(x: TensorLike, axis: Axis = -1) -> Tensor:
-    """The first half along `axis` times the second's sigmoid (Dauphin 2016, arXiv:1612.08083)."""
+    """The first half along `axis` times sigmoid(second half) (Dauphin 2016, arXiv:1612.08083)."""
     x = _floating(x)
     axis = one_axis(axis, x.ndim, "glu")
     if x.shape[axis] is None or x.shape[axis] % 2:

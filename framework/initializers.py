@@ -1,7 +1,8 @@
 """Initializers: functions of a shape and a dtype that return the values of a new weight.
 
-The values of a random initializer are a function of its seed. Without a seed it draws one from the
-global generator when it is created, so a program that calls `set_seed` first repeats its weights.
+The values of a random initializer are a function of its seed. Without a seed the initializer draws
+one from the global generator when it is created, so `set_seed` at the start of a program makes its
+weights reproducible.
 """
 
 import math
@@ -257,7 +258,7 @@ class LecunNormal(_Scaled, fixed=(1.0, "fan_in", "truncated_normal")):
 
 @initializers.add("OrthogonalInitializer")
 class Orthogonal(RandomInitializer):
-    """A matrix of orthonormal rows or columns, whichever are fewer, times `gain`.
+    """A matrix times `gain`, with orthonormal columns, or rows if it has fewer rows.
 
     All axes but the last are merged into one (Saxe et al. 2014).
     """
@@ -275,16 +276,16 @@ class Orthogonal(RandomInitializer):
         tall = (max(rows, columns), min(rows, columns))
         wide = "float64" if dtype == "float64" else "float32"
         q, r = np.linalg.qr(_draw(self, "normal", tall, wide, 0.0, 1.0).array)
-        q *= np.sign(np.diagonal(r))  # makes q uniformly distributed (Haar measure)
+        q *= np.sign(np.diagonal(r))  # then q is uniformly distributed (Haar measure)
         q = q.T if rows < columns else q
         return Tensor((self.gain * q).reshape(shape).astype(dtype.np))
 
 
 @initializers.add("STFTInitializer")
 class STFT(Initializer):
-    """Cosines or sines times a window: a kernel that computes a short-time Fourier transform.
+    """Cosines or sines times a window: the kernel of a short-time Fourier transform.
 
-    The shape of the weight is (length of the window, 1, frequencies); frequency k has k turns in
+    The shape of the weight is (length of the window, 1, frequencies); frequency k has k periods in
     2 (frequencies - 1) steps.
 
     Args:
@@ -293,7 +294,7 @@ class STFT(Initializer):
             of SciPy, its values, or None.
         scaling: divide by the root of the window's sum of squares, "density", or by its sum,
             "spectrum"; None for neither.
-        periodic: whether the window's period is its length, not one less.
+        periodic: whether the window's period is its length; otherwise its length - 1.
     """
 
     side: Literal["real", "imag"] = "real"

@@ -61,10 +61,10 @@ def add(parts, name=None):
 
 
 def pad_for_stride(x: Any, size: int, name: str):
-    """Return the images padded so that windows of stride 2 lie as they do in TensorFlow.
+    """Return the images with TensorFlow's padding for a "same" convolution of stride 2.
 
-    "same" padding of stride 2 depends on whether a size is odd; the weights were trained with the
-    odd row of zeros at the end.
+    An even size gets one more row of zeros at its end than at its start. The published weights
+    were trained with this padding.
     """
     half = size // 2
     axes = (1, 2) if image_data_format() == "channels_last" else (2, 3)

@@ -10,7 +10,7 @@ from framework.models.model import Model
 from framework.models.sequential import Sequential
 
 _EPSILON = 1e-6
-# means and deviations of ImageNet's RGB channels
+# means and standard deviations of ImageNet's RGB channels
 _MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 

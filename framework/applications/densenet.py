@@ -1,4 +1,4 @@
-"""DenseNet with 121, 169 and 201 layers: each layer reads the outputs of all before it."""
+"""DenseNet with 121, 169 and 201 layers: each layer reads the outputs of all earlier ones."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from framework.applications.blocks import (
 from framework.applications.model import NetworkArguments, build, network
 from framework.models.model import Model
 
-_GROWTH = 32  # channels that a layer adds
+_GROWTH = 32  # the number of channels that each layer adds
 _EPSILON = 1.001e-5
 
 

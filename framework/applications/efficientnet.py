@@ -22,14 +22,14 @@ from framework.models.model import Model
 _PAPER = "Tan & Le 2019, arXiv:1905.11946"
 _PAPER_2 = "Tan & Le 2021, arXiv:2104.00298"
 _DROP = 0.2  # the drop rate of the last block (stochastic depth)
-_MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's RGB channels
+_MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's, by channel
 
 
 class _Stage(NamedTuple):
-    """Equal blocks; only the first one has the strides.
+    """A number of equal blocks; only the first block has the strides.
 
-    `squeeze` is the channels of squeeze and excite per channel of the input; `is_fused`: one 3 x 3
-    convolution instead of a 1 x 1 and a depthwise one.
+    `squeeze` is the ratio of the squeeze-and-excite channels to the input channels. A block with
+    `is_fused` has one 3 x 3 convolution instead of a 1 x 1 convolution and a depthwise convolution.
     """
 
     window: int
@@ -47,9 +47,9 @@ class _Version(NamedTuple):
 
     momentum: float
     depthwise_name: str
-    pads: bool  # for strides of 2: pad as TensorFlow does, then convolve with "valid" padding
+    pads: bool  # pad before convolutions of stride 2, as TensorFlow does
     round: Any
-    scales_drop: bool  # the drop rate grows with the scaled number of blocks
+    scales_drop: bool  # drop rates depend on the scaled number of blocks
 
 
 def _round(channels, width):

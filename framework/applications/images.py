@@ -13,7 +13,7 @@ from framework.core.program_settings import image_data_format
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 
-# means and deviations of ImageNet's RGB channels
+# means and standard deviations of ImageNet's RGB channels
 _COLOURS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 _BGR_MEANS = (103.939, 116.779, 123.68)
 _CLASS_NAMES = (
@@ -23,7 +23,7 @@ _CLASS_NAMES = (
 
 
 def preprocess_input(x: TensorLike, data_format: str | None = None, mode: str = "caffe") -> Any:
-    """Return images as the networks trained on ImageNet expect them.
+    """Return images in the form that the networks trained on ImageNet expect.
 
     Args:
         x: images with values in [0, 255], (batch, height, width, 3) or one image.
@@ -35,7 +35,7 @@ def preprocess_input(x: TensorLike, data_format: str | None = None, mode: str = 
         A new array, or a tensor; integers become float32. (Keras changes arrays in place.)
 
     Raises:
-        ValueError: `mode` or `data_format` is another.
+        ValueError: `mode` or `data_format` is not one of these.
 
     >>> preprocess_input(np.array([[[[0.0, 127.5, 255.0]]]]), mode="tf")
     array([[[[-1.,  0.,  1.]]]])
@@ -63,7 +63,7 @@ def torch_input(x: TensorLike, data_format: str | None = None) -> Any:
 
 
 def same_input(x: TensorLike, data_format: str | None = None) -> Any:
-    """Return the images: the network's first layers prepare values in [0, 255]."""
+    """Return the images unchanged: the network's first layers rescale values in [0, 255]."""
     return x
 
 
@@ -83,7 +83,7 @@ def _prepared(x, data_format, mode):
 
 
 def _along(values, axis, like):
-    """Return the numbers of the channels as an array that broadcasts to images."""
+    """Return one number per channel as an array that broadcasts to images."""
     array = np.array(values, like.dtype if isinstance(like, np.ndarray) else np.float32)
     return array if axis == -1 else array[:, None, None]
 
@@ -111,11 +111,11 @@ def decode_predictions(preds: TensorLike, top: int = 5, class_index: Any = None)
     Args:
         preds: class probabilities of ImageNet, (batch, 1000).
         top: the number of classes.
-        class_index: the path of a JSON file {"0": ["n01440764", "tench"], ...}; None for Keras's,
-            in its cache or downloaded into it.
+        class_index: the path of a JSON file {"0": ["n01440764", "tench"], ...}; None for Keras's
+            file, which is downloaded into Keras's cache if it is not there.
 
     Raises:
-        ValueError: `preds` has another shape.
+        ValueError: the shape of `preds` is not (batch, 1000).
     """
     preds = preds.numpy() if isinstance(preds, Tensor) else np.asarray(preds)
     if preds.ndim != 2 or preds.shape[1] != 1000:

@@ -1,4 +1,4 @@
-"""LayerScale: a weight for each channel, which begins small (Touvron et al. 2021)."""
+"""LayerScale: a trained factor per channel, small at first (Touvron et al. 2021)."""
 
 from typing import Any
 

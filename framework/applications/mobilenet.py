@@ -117,7 +117,7 @@ def MobileNetV2(  # noqa: N802 (Keras's name)
 
 
 def _inverted(x, filters, expansion, strides, name):
-    """More channels, a depthwise convolution, fewer channels; added to x if shapes agree."""
+    """Expand the channels, convolve depthwise, project to fewer channels; add x if shapes agree."""
     y, channels = x, x.shape[channel_axis()]
     if expansion > 1:
         y = conv(y, expansion * channels, 1, f"{name}_expand", padding="same")
@@ -137,14 +137,14 @@ def _inverted(x, filters, expansion, strides, name):
 
 
 class _MobileBlock(NamedTuple):
-    """One block: its expansion, channels, window, strides, squeeze and excite, and activation."""
+    """The settings of a block: expansion, channels, window, strides, squeeze-excite, activation."""
 
     expansion: float
     filters: int
     window: int
     strides: int
     has_squeeze: bool
-    is_hard: bool  # hard_silu instead of ReLU
+    is_hard: bool  # whether the activation is hard_silu instead of ReLU
 
 
 _SMALL = (

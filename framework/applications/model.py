@@ -18,7 +18,7 @@ from framework.models.model import Model
 
 @dataclass
 class NetworkArguments:
-    """The arguments that every network takes; `build` explains them."""
+    """The arguments of every network; the docstring of `build` explains them."""
 
     include_top: bool
     weights: Any
@@ -44,9 +44,9 @@ def build(
         body: a function from the input to features.
         head: a function from features and options to class scores; average pooling and a Dense
             layer if None.
-        size: the height and width of an image that `input_shape=None` stands for.
+        size: the default height and width of images.
         least: the least height and width without the classifier.
-        after_pooling: a layer that the features pass without the classifier.
+        after_pooling: a layer that is applied to the features if there is no classifier.
 
     Raises:
         ValueError: an argument has no meaning, or the images are too small.

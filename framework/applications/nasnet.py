@@ -1,4 +1,4 @@
-"""NASNet: normal and reduction cells from architecture search; a cell reads the two before it."""
+"""NASNet: normal and reduction cells from architecture search; a cell reads two earlier cells."""
 
 from typing import Any
 
@@ -24,9 +24,9 @@ def _nasnet(name, model_name, size, stem, last, repeats, skips):
 
     Args:
         stem: the channels of the first convolution.
-        last: the channels of the features; the first normal cells have 1/24 of them.
+        last: the channels of the features; the first normal cells have 1/24 of this number.
         repeats: the number of normal cells in a row.
-        skips: whether the cell after a reduction reads the input of the reduction's predecessor.
+        skips: whether the cell after a reduction cell ignores the cell before the reduction cell.
     """
     filters = last // 24
 
@@ -103,7 +103,7 @@ def _adjusted(before, x, filters, name):
 
 
 def _halved(x, filters, name):
-    """Halve the size: half the channels read every second pixel, the others its lower right one."""
+    """Halve the size: half the channels read pixels (2i, 2j), the others (2i + 1, 2j + 1)."""
     x = activation(x, "relu", f"adjust_relu_1_{name}")
     moved = layers.Cropping2D(((1, 0), (1, 0)))(pad(x, ((0, 1), (0, 1))))
     parts = []

@@ -52,7 +52,7 @@ def _norm_relu(x, name):
 
 
 def _stage(x, filters, count, name, index):
-    """Add the blocks of a stage of version 1; except in the first stage, the first has stride 2."""
+    """Add the blocks of a stage of version 1; the first block has stride 2, but not in stage 1."""
     for i in range(1, count + 1):
         strides = 2 if i == 1 and index else 1
         x = _block(x, filters, f"{name}_block{i}", strides, is_first=i == 1)
@@ -74,7 +74,7 @@ def _block(x, filters, name, strides, is_first):
 
 
 def _stage_2(x, filters, count, name, index):
-    """Add the blocks of a stage of version 2; except in the last stage, the last has stride 2."""
+    """Add the blocks of a stage of version 2; the last block has stride 2, but not in stage 4."""
     for i in range(1, count + 1):
         strides = 2 if i == count and index < len(_FILTERS) - 1 else 1
         x = _block_2(x, filters, f"{name}_block{i}", strides, is_first=i == 1)

@@ -27,7 +27,7 @@ def warmup():
         print(f"Numba cannot be used ({reason}): pip install 'framework[fast]'")
         return 1
     before = tier.tier()
-    tier.set_tier("numba")  # "auto" would compile the kernels in a second process
+    tier.set_tier("numba")  # "auto" would compile in a second process
     begin = time.perf_counter()
     for name in tier.libraries():
         start = time.perf_counter()
@@ -43,7 +43,7 @@ def warmup():
 
 
 def _quiet():
-    """Suppress the note about compilation."""
+    """Suppress the log message about compilation."""
     if not tier.numba_missing() and (jit := tier.library("jit")) is not None:
         jit.notice.logged = True
 
@@ -58,7 +58,7 @@ def doctor():
     for subject, check in CHECKS.items():
         try:
             sign, text = check()
-        except Exception as error:  # the command reports a failed check and goes on
+        except Exception as error:  # an error of one check must not end the command
             sign, text = "!!", f"{type(error).__name__}: {error}"
         broken |= sign == "!!"
         print(f"  {sign}  {subject:10} {text}")
@@ -77,7 +77,7 @@ def _versions():
 def _numba():
     if reason := tier.numba_missing():
         return "--", f"not used ({reason}); it is faster: pip install 'framework[fast]'"
-    from framework.kernels.matmul import dot  # Numba computes large products
+    from framework.kernels.matmul import dot  # large enough for a Numba kernel
 
     a = np.arange(256 * 256, dtype=np.float32).reshape(256, 256) % 7
     close = np.allclose(dot(a, a), a @ a)
@@ -133,4 +133,4 @@ CHECKS = {
     "versions": _versions, "numba": _numba, "threads": _threads, "cache": _cache,
     "training": _training, "saving": _saving,
 }  # fmt: skip
-"""What `doctor` checks: functions that return ("ok", "--" for a remark or "!!", a text)."""
+"""The checks of `doctor`; each returns ("ok", "!!" or, for a remark, "--"; a text)."""

@@ -35,7 +35,7 @@ def find(path, what):
 
 
 def load(file, names):
-    """Return the arrays with these names in an .npz file.
+    """Return the arrays with these names from an .npz file.
 
     Raises:
         LoadError: not an .npz file, an array is missing, or one holds Python objects.

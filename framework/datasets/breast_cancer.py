@@ -1,4 +1,4 @@
-"""Breast cancer Wisconsin: 569 tumours, 30 measurements of cell nuclei in an image of each.
+"""Breast cancer Wisconsin: 569 tumors, 30 measurements of cell nuclei in an image of each.
 
 The data set "Breast Cancer Wisconsin (Diagnostic)" by W. Wolberg, O. Mangasarian, N. Street and
 W. Street (1993), UCI Machine Learning Repository, https://doi.org/10.24432/C5DW2B, licensed
@@ -23,8 +23,8 @@ def load_data(test_split=0.2, seed=113):
     Targets are 0 for malignant, 1 for benign, uint8.
 
     Args:
-        test_split: the share of rows for the test, from 0 to 1.
-        seed: the seed of the order of rows.
+        test_split: the fraction of rows in the test set, from 0 to 1.
+        seed: the seed of the shuffling.
 
     Raises:
         InvalidArgumentError: `test_split` is not from 0 to 1.

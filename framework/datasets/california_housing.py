@@ -5,19 +5,19 @@ from framework.datasets.tables import SOURCE, load_table
 
 
 def load_data(version="large", path="california_housing.npz", test_split=0.2, seed=113):
-    """Return `(x_train, y_train), (x_test, y_test)`: 8 numbers a block, and median prices in $.
+    """Return `(x_train, y_train), (x_test, y_test)`: 8 numbers per block, and median prices in $.
 
     Args:
         version: "large" for all blocks, "small" for the first 600.
         path: Keras's file `california_housing.npz`: an absolute path, or a path in the folder of
             the environment variable FRAMEWORK_DATA, in ~/.framework/datasets or in Keras's cache
             ~/.keras/datasets ($KERAS_HOME/datasets if set).
-        test_split: the share of rows for the test.
-        seed: the seed of the order of rows, which is Keras's.
+        test_split: the fraction of rows in the test set.
+        seed: the seed of the shuffling; equal seeds give Keras's order.
 
     Raises:
-        NotFoundError: there is no such file (a FileNotFoundError as well). Nothing is downloaded.
-        LoadError: the file holds something else. Nothing in it is unpickled.
+        NotFoundError: there is no such file (also a FileNotFoundError). Nothing is downloaded.
+        LoadError: the file has other contents. Nothing is unpickled.
     """
     if version not in ("large", "small"):
         raise InvalidArgumentError(f"version must be 'large' or 'small', got {version!r}.")

@@ -27,7 +27,7 @@ ENTRIES = {
         "506 suburbs, 13 numbers each, prices", "boston_housing.npz",
         "f553886a1f8d56431e820c5b82552d9d95cfcb96d1e678153f8839538947dff5",
     ),
-    "breast_cancer": Entry("569 tumours, 30 measurements each, two classes"),
+    "breast_cancer": Entry("569 tumors, 30 measurements each, two classes"),
     "california_housing": Entry(
         "20,640 districts, 8 numbers each, prices", "california_housing.npz",
         "1a2e3a52e0398de6463aebe6f4a8da34fb21fbb6b934cf88c3425e766f2a1a6f",

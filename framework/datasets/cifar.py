@@ -15,7 +15,7 @@ _SOURCE = "https://www.cs.toronto.edu/~kriz/"
 
 
 def folder_of(inner, name, file_hash):
-    """Return the folder of the pickles: a local one, or that of a download in Keras's cache.
+    """Return the folder of the pickles: a local folder, or a download in Keras's cache.
 
     Args:
         inner: the folder's name in the archive.
@@ -34,7 +34,7 @@ def read(file, labels):
     """Return the images (n, 3, 32, 32), uint8, and the list of labels with this name in a file.
 
     Raises:
-        LoadError: the file is missing, or holds something else. Nothing in it is unpickled.
+        LoadError: the file is missing or has other contents. Nothing is unpickled.
     """
     if not file.is_file():
         raise LoadError(f"{file}: there is no such file of images.")

@@ -16,7 +16,7 @@ def load_data():
     last.
 
     Raises:
-        LoadError: a file holds something else. Nothing in it is unpickled.
+        LoadError: a file has other contents. Nothing is unpickled.
         OSError: the archive cannot be downloaded.
     """
     folder = cifar.folder_of(

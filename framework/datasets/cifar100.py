@@ -12,12 +12,12 @@ def load_data(label_mode="fine"):
     Pictures are uint8 of shape (n, 32, 32, 3); labels are int64 of shape (n, 1).
 
     Args:
-        label_mode: "fine" for 100 kinds, "coarse" for 20 groups of them.
+        label_mode: "fine" for 100 classes, "coarse" for 20 groups of classes.
 
     The files are in a folder "cifar-100-python", searched for as that of `cifar10.load_data`.
 
     Raises:
-        LoadError: a file holds something else. Nothing in it is unpickled.
+        LoadError: a file has other contents. Nothing is unpickled.
         OSError: the archive cannot be downloaded.
     """
     if label_mode not in ("fine", "coarse"):

@@ -24,8 +24,8 @@ def load_data():
     folder, of ~/.framework/datasets or of Keras's cache ~/.keras/datasets.
 
     Raises:
-        NotFoundError: there is no such file (a FileNotFoundError as well). Nothing is downloaded.
-        LoadError: a file holds something else.
+        NotFoundError: there is no such file (also a FileNotFoundError). Nothing is downloaded.
+        LoadError: a file has other contents.
     """
     parts = []
     for part in ("train", "t10k"):

@@ -16,17 +16,18 @@ def load_data(
     Args:
         path: Keras's file `imdb.npz`: an absolute path, or a path in the folder of the environment
             variable FRAMEWORK_DATA, in ~/.framework/datasets or in Keras's cache ~/.keras/datasets
-            ($KERAS_HOME/datasets if set). A file that is in none of them is downloaded to the last.
+            ($KERAS_HOME/datasets if set). A missing file is
+            downloaded to Keras's cache.
         num_words: words from this number on become `oov_char`; None for all.
         skip_top: words below this number become `oov_char`.
         maxlen: leave out reviews of this length or longer.
-        seed: the seed of the order, which is Keras's.
+        seed: the seed of the shuffling; equal seeds give Keras's order.
         start_char: the number before each review; None for none.
         oov_char: the number of words that are not kept; None to leave them out.
         index_from: the number added to words.
 
     Raises:
-        LoadError: the file holds something else. Nothing in it is unpickled.
+        LoadError: the file has other contents. Nothing is unpickled.
         OSError: the file cannot be downloaded.
     """
     if kwargs:

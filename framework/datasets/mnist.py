@@ -18,7 +18,7 @@ def load_data(path="mnist.npz"):
             ($KERAS_HOME/datasets if set).
 
     Raises:
-        NotFoundError: there is no such file (a FileNotFoundError as well). Nothing is downloaded.
+        NotFoundError: there is no such file (also a FileNotFoundError). Nothing is downloaded.
         LoadError: the file is not MNIST. Nothing in it is unpickled.
     """
     file = archive.find(path, f"MNIST (Keras's mnist.npz, {_SOURCE})")

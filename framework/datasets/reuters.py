@@ -14,12 +14,12 @@ def load_data(
 
     Args:
         path: Keras's file `reuters.npz`, searched for and downloaded as that of `imdb.load_data`.
-        test_split: the share of news for the test.
+        test_split: the fraction of news in the test set.
         num_words, skip_top, maxlen, seed, start_char, oov_char, index_from: as for
             `imdb.load_data`.
 
     Raises:
-        LoadError: the file holds something else. Nothing in it is unpickled.
+        LoadError: the file has other contents. Nothing is unpickled.
         OSError: the file cannot be downloaded.
     """
     if not 0 <= test_split <= 1:

@@ -18,12 +18,12 @@ def load_table(path, name, columns, rows=None, test_split=0.2, seed=113):
         name: the name of the data set, with its file's source.
         columns: the expected number of columns of `x`.
         rows: use only the first rows.
-        test_split: the share of rows for the test, from 0 to 1.
-        seed: the seed of the order of rows, which is Keras's for equal seeds.
+        test_split: the fraction of rows in the test set, from 0 to 1.
+        seed: the seed of the shuffling; equal seeds give Keras's order.
 
     Raises:
         NotFoundError: there is no such file.
-        LoadError: the file holds something else.
+        LoadError: the file has other contents.
         InvalidArgumentError: `test_split` is not from 0 to 1.
     """
     file = archive.find(path, name)
@@ -38,7 +38,7 @@ def load_table(path, name, columns, rows=None, test_split=0.2, seed=113):
 
 
 def packaged(name, test_split, seed):
-    """Return the two parts of a table that comes with the package, in float32.
+    """Return the training and test parts of a table in the package, in float32.
 
     Raises:
         InvalidArgumentError: `test_split` is not from 0 to 1.

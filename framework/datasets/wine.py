@@ -20,8 +20,8 @@ def load_data(test_split=0.2, seed=113):
     Targets are the three growers, 0 to 2, uint8.
 
     Args:
-        test_split: the share of rows for the test, from 0 to 1.
-        seed: the seed of the order of rows.
+        test_split: the fraction of rows in the test set, from 0 to 1.
+        seed: the seed of the shuffling.
 
     Raises:
         InvalidArgumentError: `test_split` is not from 0 to 1.

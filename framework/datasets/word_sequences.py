@@ -52,7 +52,7 @@ def shuffled(texts, labels, rng):
 
 
 def marked(texts, start_char, index_from):
-    """Return the texts as lists: `start_char` if not None, then word indices plus `index_from`."""
+    """Return lists: `start_char` unless it is None, then word indices plus `index_from`."""
     if start_char is not None:
         return [[start_char, *[w + index_from for w in x]] for x in texts]
     if index_from:
@@ -76,7 +76,7 @@ def shorter(texts, labels, maxlen):
 def limited(texts, num_words, skip_top, oov_char):
     """Replace words from `num_words` on and those below `skip_top`, or leave them out.
 
-    As in Keras, the last word is replaced without `num_words`, too.
+    As in Keras, the last word is also replaced if `num_words` is None.
     """
     end = num_words or max((max(x) for x in texts if x), default=0)
     if oov_char is None:

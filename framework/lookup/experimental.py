@@ -1,4 +1,4 @@
-"""tf.lookup.experimental: tables that change."""
+"""tf.lookup.experimental: mutable tables of values by keys."""
 
 from framework.core.lazy import attach_stub
 

@@ -15,17 +15,17 @@ def clone_model(
 ):
     """Return a copy of a functional or Sequential model, with new layers and new weights.
 
-    It is compiled if the model is, with an optimizer of its own.
+    The copy is compiled if the model is, with its own optimizer.
 
     Args:
         model: a functional or Sequential model.
-        input_tensors: KerasTensors that the clone starts at; new inputs if None.
+        input_tensors: KerasTensors to use as the inputs of the clone; new inputs if None.
         clone_function: `clone_function(layer)` returns the copy of a layer.
         call_function: `call_function(layer, *args, **kwargs)` calls a copied layer.
         recursive: apply `clone_function` inside nested models too.
 
     Raises:
-        ValueError: the model is a subclassed one.
+        ValueError: the model is a subclassed model.
 
     >>> from framework.layers import Dense, Input
     >>> model = Sequential([Input((3,)), Dense(2)])

@@ -17,7 +17,7 @@ class LayerBox:
         key: its name in the DOT language.
         kind: the name of the class.
         name: the layer's name; None if it is not shown.
-        lines: more lines of text, each (what, value).
+        lines: more lines of text, pairs (label, value).
         trainable: True, False, or None if it is not shown.
     """
 
@@ -48,7 +48,7 @@ class ModelCluster:
 
     Attributes:
         items: boxes and, with `expand_nested`, the clusters of nested models.
-        links: (key of an item, key of a later item, the edge between boxes in them).
+        links: (key of an item, key of a later item, an edge between boxes of the two items).
         edges: pairs of keys of boxes.
         starts, ends: the keys of the boxes of its inputs and outputs.
     """
@@ -73,7 +73,7 @@ class ModelCluster:
             return
         self.edges.append(edge)
         order = [item.key for item in self.items]
-        # an edge back to a layer that is called again does not affect the layout
+        # an edge back to a layer (which is called again) does not affect the layout
         if order.index(source.key) < order.index(target.key):
             self.links.append((source.key, target.key, edge))
 
@@ -95,7 +95,7 @@ def diagram(model, function, expand_nested, **shown):
     """Return the cluster of a model.
 
     Args:
-        model: a built model; a subclassed one is a single box.
+        model: a built model; a subclassed model is one box.
         function: the caller's name, for errors.
         expand_nested: show the layers of nested models.
         shown: what the boxes show: `names`, `shapes`, `dtype`, `activations`, `trainable`.
@@ -190,7 +190,7 @@ def _texts(layer, call, shown):
 
 
 def _tensors(layer, call):
-    """Return the inputs and outputs of a call, or of a layer's first; None if unknown."""
+    """Return the inputs and outputs of a call, or of a layer's first call; None if unknown."""
     if call is not None:
         return call.inputs, list(call.outputs.values())
     try:

@@ -16,7 +16,7 @@ DIRECTIONS = ("TB", "BT", "LR", "RL")
 
 
 class Waypoint:
-    """The point at which an edge crosses a row between the rows of its ends."""
+    """A point of an edge in a row that lies between the rows of the edge's ends."""
 
     is_source, width = False, 8
 
@@ -25,7 +25,7 @@ class Waypoint:
 
 
 class Drawing:
-    """Rectangles and edges of a diagram, placed.
+    """The positions of a diagram's rectangles and edges.
 
     Args:
         cluster: the diagram.
@@ -63,7 +63,7 @@ class Drawing:
         for inner in item.items:
             inner.row = inner.x = 0
             self._measured(inner)
-        # space for the title: (along, across) the drawing's direction
+        # space for the title: (along, across) the direction of the flow
         title = (0, TITLE) if self.across else (TITLE, 0)
         along, item.width = MARGIN + title[0], 2 * MARGIN
         for row in self._rows(item):
@@ -109,7 +109,7 @@ class Drawing:
             self.places[key] = item, x, y, width, height
 
     def _edge(self, edge):
-        """Return the curves of an edge, each of four points: its ends and control points."""
+        """Return the Bézier curves of an edge, each of four points: its ends and control points."""
         source, target = edge
         if source == target:
             return [self._loop(source)]

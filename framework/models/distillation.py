@@ -31,20 +31,20 @@ class DistillationLoss:
         nest.assert_same_structure(teacher_outputs, student_outputs)
 
     def validate_model_compatibility(self, teacher: Any, student: Any) -> None:
-        """Raise ValueError if the loss cannot be computed for these models; here: never."""
+        """Raise ValueError if the loss does not fit these models; the base class never raises."""
 
 
 class LogitsDistillation(DistillationLoss):
-    """A loss of the student's logits with the teacher's as targets, both divided by a temperature.
+    """A loss of the student's logits; the targets are the teacher's. A temperature divides both.
 
     Args:
         temperature: a number > 0.
         loss: a name, a function or a Loss, or a nest of them like the outputs, with None for
             outputs without a loss. A `KLDivergence` compares softmax probabilities and is
-            multiplied by the temperature squared; others get the divided logits, as in Keras.
+            multiplied by the temperature squared; as in Keras, other losses get the divided logits.
 
     Raises:
-        ValueError: the temperature is no number > 0, or there is no loss.
+        ValueError: the temperature is not a number > 0, or there is no loss.
 
     Example:
         >>> from framework import keras
@@ -158,8 +158,8 @@ class FeatureDistillation(DistillationLoss):
 class Distiller(Model):
     """A model that trains `student` on targets and on the outputs of `teacher`, which is frozen.
 
-    Its loss is `student_loss_weight` times the compiled loss plus the rest times the distillation
-    losses.
+    With w = `student_loss_weight`, its loss is w times the compiled loss plus 1 - w times the sum
+    of the distillation losses.
 
     Args:
         teacher, student: models with equal shapes and dtypes of inputs and outputs.
@@ -363,7 +363,7 @@ def _checked_losses(found, weights):
 
 
 def _check_models(teacher, student):
-    """Raise unless both are models with equal inputs and outputs, as far as they are known."""
+    """Raise an error if one is not a model, or known shapes or dtypes of the two models differ."""
     for which, model in (("Teacher", teacher), ("Student", student)):
         if not isinstance(model, Model):
             raise InvalidArgumentError(f"{which} must be a keras.Model, got {type(model)}")

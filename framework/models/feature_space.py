@@ -21,12 +21,13 @@ from framework.saving.model_file import save_model
 
 
 class Feature(Configurable):
-    """A feature: the dtype of its column, the layer that encodes it, and what it becomes.
+    """A feature: the dtype of its column, the layer that encodes it, and the form of the result.
 
     Args:
         dtype: "float32", "int32", "string", ...
         preprocessor: a layer.
-        output_mode: "float" for the layer's numbers, "int" for its indices, "one_hot" for vectors.
+        output_mode: "float" for numbers, "int" for indices, "one_hot" for one-hot vectors of the
+            indices.
     """
 
     dtype: str
@@ -39,7 +40,7 @@ class Feature(Configurable):
 
 
 class Cross(Configurable):
-    """Several features as one: the bucket of their combined hash.
+    """A combination of several features: the bucket of their common hash.
 
     Args:
         feature_names: the names of two features or more.
@@ -60,14 +61,14 @@ class Cross(Configurable):
 
 
 class TFDIdentity(Layer, builds_at_init=True):
-    """The inputs, floats in the layer's dtype; the name is that of Keras's files."""
+    """Returns the inputs, floats in the layer's dtype. Keras's files have this class name."""
 
     def call(self, inputs: Any) -> Any:
         return inputs
 
 
 class TFDConcat(Layer, builds_at_init=True):
-    """The inputs along one axis, in one dtype; the name is that of Keras's files."""
+    """Concatenates the inputs, in one dtype. Keras's files have this class name."""
 
     axis: int
 
@@ -77,14 +78,15 @@ class TFDConcat(Layer, builds_at_init=True):
 
 
 class FeatureSpace(Layer):
-    """Encode the columns of a table, given as a dict, as one vector a row or as a dict of tensors.
+    """Encode the columns of a table (a dict) as one vector per row or as a dict of tensors.
 
     Args:
-        features: a dict from names of columns to features: what a method such as
-            `FeatureSpace.float_normalized()` returns, or its name for the default arguments.
+        features: a dict from names of columns to features: the result of a method such as
+            `FeatureSpace.float_normalized()`, or the method's name, which stands for its default
+            arguments.
         output_mode: "concat" for one vector of all features, in the order of their names, then of
             all crosses; "dict" for a dict of tensors.
-        crosses: a list of tuples of names, or of what `FeatureSpace.cross` returns.
+        crosses: a list of tuples of names, or of results of `FeatureSpace.cross`.
         crossing_dim: the number of buckets of crosses given as tuples.
         hashing_dim: the number of buckets of "integer_hashed" and "string_hashed".
         num_discretization_bins: the number of bins of "float_discretized".
@@ -114,18 +116,18 @@ class FeatureSpace(Layer):
 
     @classmethod
     def feature(cls, dtype: Any, preprocessor: Any, output_mode: Any) -> Feature:
-        """Return a feature with a layer of your own.
+        """Return a feature that the given layer encodes.
 
         Args:
             dtype: the dtype of the column.
-            preprocessor: the layer; `adapt` adapts it if it can be adapted.
+            preprocessor: the layer; `adapt` also adapts this layer if it has a method `adapt`.
             output_mode: "float", "int" or "one_hot".
         """
         return Feature(dtype, preprocessor, output_mode)
 
     @classmethod
     def float(cls, name: Any = None) -> Feature:
-        """Return a feature of numbers as they are."""
+        """Return a feature of unchanged numbers."""
         layer = TFDIdentity(dtype="float32", name=_layer_name(name, "float"))
         return Feature("float32", layer, "float")
 
@@ -137,7 +139,7 @@ class FeatureSpace(Layer):
 
     @classmethod
     def float_normalized(cls, name: Any = None) -> Feature:
-        """Return a feature of numbers with the mean 0 and the variance 1."""
+        """Return a feature of numbers normalized to mean 0 and variance 1."""
         layer = Normalization(axis=-1, name=_layer_name(name, "float_normalized"))
         return Feature("float32", layer, "float")
 
@@ -146,7 +148,7 @@ class FeatureSpace(Layer):
         cls, num_bins: Any, bin_boundaries: Any = None, output_mode: Any = "one_hot",
         name: Any = None,
     ) -> Feature:  # fmt: skip
-        """Return a feature of the bins of numbers, see `Discretization`."""
+        """Return a feature that maps numbers to bins; see `Discretization`."""
         layer = Discretization(
             bin_boundaries, num_bins, name=_layer_name(name, "float_discretized")
         )
@@ -157,7 +159,7 @@ class FeatureSpace(Layer):
         cls, max_tokens: Any = None, num_oov_indices: Any = 1, output_mode: Any = "one_hot",
         name: Any = None,
     ) -> Feature:  # fmt: skip
-        """Return a feature of integers by their index in a vocabulary, see `IntegerLookup`."""
+        """Return a feature that maps integers to indices in a vocabulary; see `IntegerLookup`."""
         name = _layer_name(name, "integer_categorical")
         layer = IntegerLookup(max_tokens=max_tokens, num_oov_indices=num_oov_indices, name=name)
         return Feature("int32", layer, output_mode)
@@ -167,7 +169,7 @@ class FeatureSpace(Layer):
         cls, max_tokens: Any = None, num_oov_indices: Any = 1, output_mode: Any = "one_hot",
         name: Any = None,
     ) -> Feature:  # fmt: skip
-        """Return a feature of strings by their index in a vocabulary, see `StringLookup`."""
+        """Return a feature that maps strings to indices in a vocabulary; see `StringLookup`."""
         name = _layer_name(name, "string_categorical")
         layer = StringLookup(max_tokens=max_tokens, num_oov_indices=num_oov_indices, name=name)
         return Feature("string", layer, output_mode)
@@ -184,7 +186,7 @@ class FeatureSpace(Layer):
     def string_hashed(
         cls, num_bins: Any, output_mode: Any = "one_hot", name: Any = None
     ) -> Feature:
-        """Return a feature of the hash buckets of strings, see `Hashing`."""
+        """Return a feature that hashes strings into buckets; see `Hashing`."""
         layer = Hashing(num_bins, name=_layer_name(name, "string_hashed"))
         return Feature("string", layer, output_mode)
 
@@ -219,8 +221,8 @@ class FeatureSpace(Layer):
         """Adapt the layers of the features to data: vocabularies, means, boundaries of bins.
 
         Args:
-            dataset: a dict of columns, a table of pandas, polars or pyarrow, or a Dataset of
-                dicts, one row or batch an element.
+            dataset: a dict of columns, a table of pandas, polars or pyarrow, or a Dataset whose
+                elements are dicts of one row or one batch.
         """
         if is_table(dataset):
             dataset = columns_of(dataset)
@@ -307,7 +309,7 @@ class FeatureSpace(Layer):
         save_model(self, filepath)
 
 
-# ---- features and crosses from what users give ---------------------------------------------------
+# ---- features and crosses from the arguments -----------------------------------------------------
 
 
 def _layer_name(name, kind):
@@ -357,7 +359,7 @@ def _cross(space, given):
 
 
 def _to_adapt(space):
-    """Return the names of features whose layers need `adapt`: the user gave them no values."""
+    """Return the names of features whose layers need `adapt` because they have no values yet."""
     return [
         name for name, layer in space.preprocessors.items()
         if hasattr(layer, "adapt")

@@ -25,7 +25,7 @@ from framework.ops.movement import expand_axes, reshape
 
 
 class Functional(Model, makes_masks=False, locks=False):
-    """The class of `Model(inputs, outputs)`; the constructor lists all calls in order.
+    """The class of `Model(inputs, outputs)`; the constructor lists all calls between them in order.
 
     Args:
         inputs: KerasTensors, any nest of them.
@@ -119,7 +119,7 @@ class Functional(Model, makes_masks=False, locks=False):
     def get_config(self):
         """Return the layers and their calls in Keras's format.
 
-        A subclass with constructor arguments of its own gets the config of a layer instead.
+        For a subclass with its own constructor arguments, return the config of a layer instead.
         """
         if not _takes_ends(type(self)):
             return super().get_config()
@@ -145,7 +145,7 @@ def _from_config(cls, config, custom_objects):
 
 
 def _takes_ends(cls):
-    """Return whether a class has the constructor of `Functional` or passes everything on to it."""
+    """Return whether the constructor of a class takes the arguments of `Functional`."""
     if cls.__init__ in (Functional.__init__, Model.__init__):
         return True
     parameters = inspect.signature(cls.__init__).parameters.values()
@@ -171,10 +171,10 @@ def _checked(structure, which):
 
 
 def _as_input_tensor(x):
-    """Return `x` if it is an input; for an inner tensor of another model, a new input."""
+    """Return `x` if it is an input; for an inner tensor of another model, return a new input."""
     if x.origin is not None and isinstance(x.origin[0], InputLayer):
         return x
-    if x.origin is None:  # a KerasTensor that no call has computed
+    if x.origin is None:  # no call computed this KerasTensor
         return InputLayer(input_tensor=x).output
     return InputLayer(batch_shape=x.shape, dtype=x.dtype).output
 
@@ -266,7 +266,7 @@ def _missing(ref, name):
 
 
 def _standardized_composite(x, ref):
-    """Return a SparseTensor that fits the input; one that does not fit as a dense tensor."""
+    """Return a SparseTensor if the input is sparse; otherwise convert it to a dense tensor."""
     x = as_input(x, ref.dtype)
     fits = len(x.shape) == len(ref.shape) and _agree(ref.shape[1:], tuple(x.shape)[1:])
     return x if fits and x.dtype is ref.dtype else tensor(x)

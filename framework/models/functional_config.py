@@ -50,7 +50,7 @@ def graph_config(model):
     def end(leaf):
         name, node, index = histories[id(graph.tensor(leaf))]
         producer = graph.tensor(leaf).origin[0]
-        # Keras counts the calls of a functional model from 1 in this place, elsewhere from 0.
+        # Keras counts the calls of an inner functional model from 1 here, from 0 elsewhere.
         return [name, node + (getattr(_record(producer), "graph", None) is not None), index]
 
     return {
@@ -96,7 +96,7 @@ def _plain(arguments, history, name):
 
 
 def _ends(structure, end):
-    """Return the histories of inputs or outputs, arranged as the model's caller passed them."""
+    """Return the histories of inputs or outputs, in the structure that the user passed."""
     if isinstance(structure, KerasTensor):
         return end(structure)
     if isinstance(structure, dict):
@@ -120,7 +120,7 @@ def ends_of(config):
 
 
 class _Calls:
-    """The layer calls that a config lists; each is made as soon as its inputs exist."""
+    """The layer calls that a config lists; each call runs as soon as its inputs exist."""
 
     def __init__(self, records):
         self._operations, self._outputs, self._waiting = {}, {}, {}
@@ -145,7 +145,7 @@ class _Calls:
             waiting = {name for name in waiting if self._waiting[name]}
 
     def _run_some(self, name):
-        """Run the next calls of one layer in order; return whether there was one."""
+        """Run the next possible calls of one layer in order; return whether any call ran."""
         nodes, ran = self._waiting[name], False
         while nodes:
             try:
@@ -167,7 +167,7 @@ class _Calls:
         return args, kwargs
 
     def _former(self, value):
-        """Return a keyword argument in the format of Keras 2, with the tensors that it names."""
+        """Return the value of a keyword argument in Keras 2's format, such as a tensor."""
         history = _history_in(value) if isinstance(value, list) else None
         return (
             value if history is None or history[0] not in self._outputs else self._tensor(history)
@@ -203,7 +203,7 @@ class _Calls:
             name, node, index = structure
             operation = self._operations.get(name)
             if getattr(_record(operation), "graph", None) is not None:
-                # calls of a functional model count from 1, see graph_config
+                # these calls are counted from 1, see graph_config
                 node = max(node - 1, 0)
             if node >= 0 and len(self._outputs.get(name, ())) == 1:
                 node = 0  # Keras 2 also counts calls that are not in the config
@@ -218,10 +218,10 @@ class _Calls:
 
 
 def _call_numbers(calls):
-    """Return {(layer's name, number of a call): its place in the config}, where they differ.
+    """Return {(layer's name, number of a call): its index in the config}, where the two differ.
 
-    Keras 3.0 also counts calls that are not in the config, such as one in another model. If a layer
-    has as many calls in the config as numbers refer to, these are the calls, in order.
+    Keras 3.0 also counts calls that are not in the config, such as a call in another model. If the
+    config has as many calls of a layer as there are different numbers, they are matched in order.
 
     Args:
         calls: {layer's name: the list of its calls}.
@@ -247,14 +247,14 @@ def _history_in(value):
     """Return (layer's name, number of the call, output) of a tensor in a config; else None."""
     if isinstance(value, dict) and value.get("class_name") == "__keras_tensor__":
         return value["config"]["keras_history"]
-    # Keras 2 writes a list; in a call's first argument the other arguments come last in it.
+    # Keras 2 writes a list [name, call, output]; a fourth item holds further arguments.
     if isinstance(value, list) and len(value) in (3, 4) and isinstance(value[0], str):
         return value[:3] if all(type(number) is int for number in value[1:3]) else None
     return None
 
 
 class _NotYetError(Exception):
-    """A call needs the output of a call that has not run yet."""
+    """A call needs the output of another call, which has not run yet."""
 
 
 def _operation(record):

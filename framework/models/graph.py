@@ -14,7 +14,7 @@ class CallNode:
         self.operation, self.args, self.kwargs = operation, args, kwargs
         self.is_input = isinstance(operation, InputLayer)
         self.inputs = []  # the KerasTensors among the arguments
-        self.outputs = {}  # index among the call's outputs -> KerasTensor
+        self.outputs = {}  # {index of an output: KerasTensor}
         self.single = True
         self.depth = 0
         self.name = operation.name
@@ -39,9 +39,9 @@ class FunctionalGraph:
     def __init__(self, inputs, outputs, moved):
         self.moved = moved
         self._inputs = {id(x) for x in inputs}
-        self._nodes = {}  # key of a call -> its CallNode
-        self._producer = {}  # id of a KerasTensor -> the CallNode that computes it
-        self._met = {}  # id of an operation -> its position in the order of first visits
+        self._nodes = {}  # {key of a call: CallNode}
+        self._producer = {}  # {id of a KerasTensor: the CallNode that computes it}
+        self._met = {}  # {id of an operation: its position in the order of first visits}
         self.nodes = []  # CallNodes in topological order
         for tensor in outputs:
             self._walk(self.tensor(tensor))
@@ -73,7 +73,7 @@ class FunctionalGraph:
         return node
 
     def _walk(self, output):
-        """Walk depth first from one output; without recursion, so that depth is unlimited."""
+        """Visit the calls before one output, depth first; without recursion, for any depth."""
         stack, begun = [], {id(node) for node in self.nodes}
         self._enter(output, None, stack, begun)
         while stack:
@@ -104,7 +104,7 @@ class FunctionalGraph:
 
     def _find_depths(self):
         """Set each node's depth: the length of its longest path to an output."""
-        deepest = {}  # id of an operation -> the greatest depth of its calls
+        deepest = {}  # {id of an operation: the greatest depth of its calls}
         for node in reversed(self.nodes):
             node.depth = max(node.depth, deepest.get(id(node.operation), 0))
             deepest[id(node.operation)] = node.depth
@@ -113,7 +113,7 @@ class FunctionalGraph:
                 producer.depth = max(producer.depth, node.depth + 1)
 
     def _ordered_operations(self):
-        """Return layers, and nodes of ops, from the inputs to the outputs in Keras's order."""
+        """Return layers, and nodes of ops, in Keras's order from inputs to outputs."""
         ranks, operations = {}, {}
         for node in self.nodes:
             operation = node.operation if isinstance(node.operation, Operation) else node
@@ -218,7 +218,7 @@ class CallSequence:
         self._free_early()
 
     def _free_early(self):
-        """Have the last call that reads a value remove it from the list."""
+        """Set for each call which values it reads last, so that the call frees them."""
         kept = set(self.outputs)
         for call in reversed(self.calls):
             leaves = nest.flatten((call.args, call.kwargs))

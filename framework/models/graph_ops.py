@@ -1,7 +1,7 @@
 """Conversion between the op calls of a functional model and Keras's configs of operations.
 
-A Keras file names an operation by its class in `keras.src.ops`; the class has some arguments of
-the function in its config and gets the others in the call.
+A Keras file names an operation by its class in `keras.src.ops`; some arguments of the function are
+in the config of the class, the others are those of the call.
 """
 
 import inspect
@@ -32,7 +32,7 @@ _SAME = {
     "math": "Erf=erf Rsqrt=rsqrt",
     "core": "StopGradient=stop_gradient",
 }
-"""Operations that take the op's arguments and have no others."""
+"""Operations whose only arguments are those of the op's call."""
 
 _REDUCTIONS = {
     "reduce_all": "numpy.All", "reduce_any": "numpy.Any", "reduce_logsumexp": "math.Logsumexp",
@@ -157,7 +157,8 @@ _ARGUMENTS_OF_LAYERS = frozenset(("dtype", "layers", "trainable"))
 def is_operation(record):
     """Return whether a record describes an operation instead of a layer.
 
-    In ".h5" files neither has a module, but every built-in layer has one of a few arguments.
+    Records in ".h5" files have no module, but the config of each built-in layer has one of a few
+    keys.
     """
     if "module" in record:
         return isinstance(record["module"], str) and record["module"].startswith(_PREFIX)

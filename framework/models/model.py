@@ -23,7 +23,7 @@ class ModelRecord(LayerRecord):
         graph, sequence, graph_layers: of a functional model: its calls, and the layers called.
         inputs_structure, outputs_structure: its KerasTensors in the structure that the user passed.
         unpacks: whether the user passed the only output in a list.
-        stack: the layers of a Sequential model without its input layer; may contain a layer twice.
+        stack: the layers of a Sequential model without its input layer, possibly repeated.
         input_layer, output: of a Sequential model: the InputLayer and the output KerasTensor, once
             the input's shape is known.
         is_symbolic: whether the layers of a Sequential model can be called on KerasTensors.
@@ -52,9 +52,9 @@ _NO_SETTINGS = Layer._framework.no_settings.union(
 
 
 class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
-    """A layer made of layers, which `fit` can train.
+    """A layer that consists of layers and that `fit` can train.
 
-    `Model(inputs, outputs)` returns a functional model of the calls between KerasTensors; a
+    `Model(inputs, outputs)` returns a functional model: the layer calls between KerasTensors; a
     subclass creates its layers in `__init__` and calls them in `call`.
 
     Example:
@@ -120,7 +120,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
 
         Args:
             config: a dict.
-            custom_objects: a dict from names to classes and functions of your own.
+            custom_objects: a dict from names to user-defined classes and functions.
         """
         return Model._framework.from_config(cls, config, custom_objects)
 
@@ -237,7 +237,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         return get_state_tree(self, value_format)
 
     def set_state_tree(self, state_tree: Any) -> None:
-        """Assign the values of a tree that `get_state_tree` returned; missing ones stay.
+        """Assign the values of a tree that `get_state_tree` returned, which may be partial.
 
         Raises:
             ValueError: a key of the tree is no group of variables.

@@ -21,7 +21,7 @@ def plot_model(
     """Write a picture of a model's layers and their connections.
 
     Args:
-        model: a built model; a subclassed one is a single box.
+        model: a built model; a subclassed model is one box.
         to_file: the path. "*.svg" needs no other library, "*.png", "*.pdf" and other formats of
             Matplotlib need Matplotlib; "*.dot" is Graphviz's language.
         show_shapes: show input and output shapes.
@@ -70,7 +70,7 @@ def model_to_dot(
     """Return a model as a graph in the DOT language.
 
     Args:
-        model: a built model; a subclassed one is a single box.
+        model: a built model; a subclassed model is one box.
         show_shapes, show_dtype, show_layer_names, rankdir, expand_nested, dpi: as in `plot_model`.
         subgraph: return a cluster, for use in another graph.
         show_layer_activations, show_trainable: as in `plot_model`.

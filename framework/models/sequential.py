@@ -20,8 +20,8 @@ from framework.models.model import Model
 class Sequential(Model, makes_masks=False, locks=False):
     """A stack of layers: each layer's input is the output of the layer before.
 
-    With an `Input` first the weights are created at once, otherwise at the first call, `fit` or
-    `build(input_shape)`.
+    If the first layer is an `Input`, the weights are created at once, otherwise by the first call,
+    by `fit` or by `build(input_shape)`.
 
     Args:
         layers: a list of layers.
@@ -96,7 +96,7 @@ class Sequential(Model, makes_masks=False, locks=False):
                 "`model.add(layer)`."
             )
         if not _is_shape(input_shape):
-            return  # several inputs: the first call builds the layers
+            return  # With several inputs the first call builds the layers.
         shape = (None, *input_shape[1:])
         if self._framework.input_layer is None:
             layer = InputLayer(batch_shape=shape, dtype=_input_dtype(self._framework.stack[0]))
@@ -220,7 +220,7 @@ class Sequential(Model, makes_masks=False, locks=False):
 
 
 def _input_dtype(layer):
-    """Return the dtype of the inputs of a layer, or of a model in which the first layer has one."""
+    """Return the input dtype of a layer; of a model, that of its first layer."""
     while isinstance(layer, Sequential) and layer.layers:
         start = layer._framework.input_layer
         if start is not None:

@@ -1,4 +1,4 @@
-"""The variables of a model and its training as a tree of values, by the parts of their paths."""
+"""The variables of a model and of its training as nested dicts, by the parts of their paths."""
 
 from framework.core.errors import InvalidArgumentError
 
@@ -37,7 +37,7 @@ def set_state_tree(model, state_tree):
 
 
 def variables_of(model, group):
-    """Return the variables of a group; none for the optimizer of a model that is not compiled."""
+    """Return the variables of a group; [] for the optimizer of a model that is not compiled."""
     if group == "optimizer_variables":
         return [] if model.optimizer is None else model.optimizer.variables
     return getattr(model, group)

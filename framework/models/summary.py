@@ -91,7 +91,7 @@ def _group_column(model):
 
     def column(layer):
         variables = layer.weights if isinstance(layer, Layer) else []
-        names_of = {}  # text of the settings -> names of the variables with these settings
+        names_of = {}  # {text of the settings: names of the variables with them}
         for variable in variables:
             settings = group_of(optimizer, variable)
             text = ", ".join(f"{name}={_setting(value)}" for name, value in settings.items())
@@ -136,7 +136,7 @@ def _output_shape(layer):
             one = next(iter(shapes.values())) if len(shapes) == 1 else None
             compute = layer.compute_output_shape
             shape = compute(**shapes) if one is None else compute(one)
-        except Exception:  # a user's layer may raise any error here; the table shows "?"
+        except Exception:  # a user-defined layer may raise any error; the table then shows "?"
             return "?"
         return str(shape)
     else:
@@ -148,8 +148,8 @@ def _output_shape(layer):
 def _connections(layer, graph):
     """Return the producers of the layer's inputs, each as name[call][output]."""
     sources = []
-    calls = {}  # id of an operation -> the number of its calls so far
-    named = {}  # id of a KerasTensor -> its producer as name[call][output]
+    calls = {}  # {id of an operation: the number of its calls so far}
+    named = {}  # {id of a KerasTensor: its producer as name[call][output]}
     for node in graph.nodes:
         operation = node.operation if isinstance(node.operation, Layer) else node
         number = calls.get(id(operation), 0)

@@ -1,4 +1,4 @@
-"""tf.summary.experimental: the default step, and summaries that are encoded already."""
+"""tf.summary.experimental: the default step, and writing of encoded summaries."""
 
 from framework.core.lazy import attach_stub
 

@@ -10,7 +10,7 @@ from framework.wrappers.targets import class_column, class_targets
 class SKLearnClassifier(ClassifierMixin, KerasEstimator):
     """A model as a classifier of scikit-learn.
 
-    The model has one output per class, or a single one for two classes. Its loss takes one-hot
+    The model has one output per class, or one output for two classes. Its loss takes one-hot
     rows or, if it is sparse, class numbers. `y` can also be a matrix of 0 and 1, one column for
     each of several labels, or several columns of classes for a model with a list of outputs.
 
@@ -18,18 +18,18 @@ class SKLearnClassifier(ClassifierMixin, KerasEstimator):
         model: a compiled functional or Sequential model, which each `fit` copies with new
             weights, or a function `model(X=X, y=y, **model_kwargs)` that returns a compiled model
             for the training data; the classes in `y` are one-hot.
-        warm_start: True to continue with the weights of the last `fit`; a model passed as `model`
-            is then trained itself, not copied.
+        warm_start: True to continue with the weights of the last `fit`; `fit` then trains the model
+            passed as `model`, not a copy.
         model_kwargs: more arguments of the function `model`, a dict. `set_params` and searches
             set one of them as `model_kwargs__units`.
-        fit_kwargs: arguments of the model's `fit`, a dict; `verbose` is 0 unless it is here.
+        fit_kwargs: arguments of the model's `fit`, a dict; `verbose` is 0 by default.
         random_state: an int, a `numpy.random.RandomState` or None: the seed of weights, order of
             rows, dropout and the held-out rows. Results repeat for an int.
-        early_stopping: True to hold out rows, and to stop when the loss on them does not fall any
-            more. The best epoch's weights are kept.
-        validation_fraction: the share of the rows that `early_stopping` holds out.
+        early_stopping: True to hold out rows, and to stop when the loss on these rows no longer
+            falls. The best epoch's weights are kept.
+        validation_fraction: the fraction of rows that `early_stopping` holds out.
         n_iter_no_change: the number of epochs without a better loss after which training stops.
-        tol: a decrease of the loss by less than this does not count.
+        tol: a smaller decrease of the loss does not count.
 
     Raises:
         ImportError: scikit-learn is not installed.
@@ -51,7 +51,7 @@ class SKLearnClassifier(ClassifierMixin, KerasEstimator):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **kwargs: Any
     ) -> Any:
-        """Train one epoch more, or `epochs=`; the first call makes the model.
+        """Train for one more epoch, or for `epochs`; the first call creates the model.
 
         Args:
             X, y, sample_weight: as in `fit`.
@@ -61,7 +61,7 @@ class SKLearnClassifier(ClassifierMixin, KerasEstimator):
         return continue_fit(self, X, y, sample_weight, kwargs, known_y=classes)
 
     def decision_function(self, X: Any) -> Any:
-        """Return the model's outputs; for two classes one number a row, above 0 for the second."""
+        """Return the model's outputs; for two classes a vector, positive for the second."""
         outputs = outputs_of(self, X)
         return self._targets.scores(outputs, self.model_.loss)
 
@@ -74,7 +74,7 @@ class SKLearnClassifier(ClassifierMixin, KerasEstimator):
         """Return the probability of each class, of shape (n, classes); logits pass a softmax.
 
         Raises:
-            ValueError: the outputs are neither probabilities nor, by the loss, logits.
+            ValueError: the outputs are not probabilities, and the loss has no from_logits=True.
         """
         outputs = outputs_of(self, X)
         return self._targets.probabilities(outputs, self.model_.loss)

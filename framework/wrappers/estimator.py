@@ -28,19 +28,19 @@ class KerasEstimator(BaseEstimator):
         model: a compiled functional or Sequential model, which each `fit` copies with new
             weights, or a function `model(X=X, y=y, **model_kwargs)` that returns a compiled
             model for the training data. `y` has two dimensions; classes are one-hot.
-        warm_start: True to continue with the weights of the last `fit`; a model passed as `model`
-            is then trained itself, not copied.
+        warm_start: True to continue with the weights of the last `fit`; `fit` then trains the model
+            passed as `model`, not a copy.
         model_kwargs: more arguments of the function `model`, a dict. `set_params` and searches
             set one of them as `model_kwargs__units`.
         fit_kwargs: arguments of the model's `fit`, a dict: `epochs`, `batch_size`, `callbacks`,
-            ... (`verbose` is 0 unless it is here.) Those of the estimator's `fit` come first.
+            ... (`verbose` is 0 by default.) Arguments of the estimator's `fit` override these.
         random_state: an int, a `numpy.random.RandomState` or None: the seed of weights, order of
             rows, dropout and the held-out rows. Results repeat for an int.
-        early_stopping: True to hold out rows, and to stop when the loss on them does not fall any
-            more. The best epoch's weights are kept.
-        validation_fraction: the share of the rows that `early_stopping` holds out.
+        early_stopping: True to hold out rows, and to stop when the loss on these rows no longer
+            falls. The best epoch's weights are kept.
+        validation_fraction: the fraction of rows that `early_stopping` holds out.
         n_iter_no_change: the number of epochs without a better loss after which training stops.
-        tol: a decrease of the loss by less than this does not count.
+        tol: a smaller decrease of the loss does not count.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class KerasEstimator(BaseEstimator):
     # ---- parameters ----
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with `deep`, also the entries of the dicts among them."""
+        """Return the parameters; with `deep`, also the entries of parameters that are dicts."""
         params = super().get_params(deep)
         for name in ("model_kwargs", "fit_kwargs") if deep else ():
             if isinstance(params[name], dict):
@@ -65,7 +65,7 @@ class KerasEstimator(BaseEstimator):
         return params
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters, or with `model_kwargs__units=8` one entry of a dict among them."""
+        """Set parameters; `model_kwargs__units=8` sets one entry of the dict `model_kwargs`."""
         plain = {}
         for name, value in params.items():
             group, _, key = name.partition("__")
@@ -84,8 +84,8 @@ class KerasEstimator(BaseEstimator):
         Args:
             X: an array or data frame of shape (n, features), or of more dimensions.
             y: the targets, of shape (n,) or (n, outputs).
-            sample_weight: a weight for each row, >= 0, of shape (n,). They are scaled to a mean of
-                1, so that in one large batch a weight of 2 is the same as the row twice.
+            sample_weight: a weight for each row, >= 0, of shape (n,). The weights are scaled to a
+                mean of 1; in one large batch a weight of 2 equals a repeated row.
             kwargs: arguments of the model's `fit`.
 
         Returns:
@@ -98,7 +98,7 @@ class KerasEstimator(BaseEstimator):
         return _train(self, X, y, weight, _fit_arguments(self, kwargs), not continued)
 
     def _checked_y(self, y):
-        """Return validated targets in the form of this kind of estimator."""
+        """Return validated targets in the form that the estimator's class needs."""
         return y
 
     def _new_targets(self, y):
@@ -124,7 +124,7 @@ def outputs_of(estimator, X):
 
 
 def continue_fit(estimator, X, y, sample_weight, kwargs, known_y=None):
-    """Train one epoch (or `epochs=`), on a new model only at the first call.
+    """Train for one epoch, or for `epochs`; only the first call creates a new model.
 
     Args:
         estimator, X, y, sample_weight, kwargs: as in `partial_fit`.
@@ -174,7 +174,7 @@ def _start_targets(estimator, y):
 
 
 def _train(estimator, X, y, weight, arguments, new, held_out=None):
-    """Train `model_`; `new` starts with new weights."""
+    """Train `model_`, with new weights if `new`."""
     targets = estimator._targets
     encoded = targets.encode(y)
     with temporary_seed(_seed(estimator, new)):
@@ -189,7 +189,7 @@ def _train(estimator, X, y, weight, arguments, new, held_out=None):
 
 
 def _seed(estimator, new):
-    """Return the seed of this training; one that continues has another than the first."""
+    """Return the seed of this training; a continued training gets another seed."""
     if estimator.random_state is None:
         return None
     trained = 0 if new else int(estimator.model_.optimizer.iterations)
@@ -216,7 +216,7 @@ def _made_model(estimator, X, encoded):
 
 
 def _held_out(estimator, X, y, encoded, weight, arguments):
-    """Return the rows to train on, and arguments with the others as validation data."""
+    """Return the rows to train on, and arguments with the other rows as validation data."""
     several = isinstance(encoded, list)
     parts = [X, *(encoded if several else [encoded]), *([] if weight is None else [weight])]
     state = estimator.random_state

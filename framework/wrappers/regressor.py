@@ -31,7 +31,7 @@ class SKLearnRegressor(RegressorMixin, KerasEstimator):
     """
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, **kwargs: Any) -> Any:
-        """Train one epoch more, or `epochs=`; the first call makes the model."""
+        """Train for one more epoch, or for `epochs`; the first call creates the model."""
         return continue_fit(self, X, y, sample_weight, kwargs)
 
     def __sklearn_tags__(self):

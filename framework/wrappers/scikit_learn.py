@@ -1,4 +1,4 @@
-"""What the wrappers use of scikit-learn, or the error that says what to install."""
+"""The names that the wrappers use of scikit-learn; without it, an error says what to install."""
 
 try:
     from sklearn.base import (

@@ -14,10 +14,10 @@ MULTILABEL = "multilabel-indicator"
 
 
 class Targets:
-    """Targets that the model gets as they are."""
+    """Base of encoders of targets; this class passes targets to the model unchanged."""
 
     def encode(self, y):
-        """Return the targets as a model's function receives them."""
+        """Return the targets in the form that the user's function `model(X, y)` receives."""
         return y
 
     def for_model(self, encoded, model, X):
@@ -25,11 +25,11 @@ class Targets:
         return encoded
 
     def strata(self, y):
-        """Return labels whose shares the held-out rows should have too; None without them."""
+        """Return labels by which the held-out rows are stratified; None if there are none."""
 
 
 class Numbers(Targets):
-    """Targets of regression: a column for 1-D targets, and back."""
+    """Targets of regression: 1-D targets become a column for the model, and back."""
 
     def __init__(self, y):
         self.flat = y.ndim == 1
@@ -38,15 +38,15 @@ class Numbers(Targets):
         return y.reshape(len(y), -1) if y.ndim == 1 else y
 
     def decode(self, outputs):
-        # the dtype of predictions of scikit-learn's regressors
+        # as predictions of scikit-learn's regressors
         outputs = np.asarray(outputs, "float64")
         return outputs[:, 0] if self.flat and outputs.ndim == 2 else outputs
 
 
 class Classes(Targets):
-    """One column of class labels: one-hot rows for the model, and back.
+    """One column of class labels, which become one-hot rows for the model, and back.
 
-    A model with a sparse loss gets class numbers, one with a single output the column 0 or 1.
+    For a sparse loss they become class indices, for a model with one output a column of 0 and 1.
     """
 
     def __init__(self, y):
@@ -82,7 +82,7 @@ class Classes(Targets):
         return y
 
     def is_single(self, width):
-        """Return whether one output stands for both of two classes."""
+        """Return whether the model has one output for two classes."""
         return width == 1 and len(self.classes) == 2
 
     def decode(self, outputs, loss):
@@ -92,7 +92,7 @@ class Classes(Targets):
         return self.classes[outputs.argmax(1)]
 
     def scores(self, outputs, loss):
-        """Return the decision function: outputs, for two classes those of the second."""
+        """Return the decision function: outputs; for two classes the second's scores."""
         outputs = self._rows(outputs)
         if self.is_single(outputs.shape[1]):
             return outputs[:, 0] - threshold(loss)
@@ -116,7 +116,7 @@ class Classes(Targets):
 
 
 class Labels(Targets):
-    """A matrix of 0 and 1, several labels a row: passed to the model as it is."""
+    """A matrix of 0 and 1 with several labels per row, which the model gets unchanged."""
 
     def __init__(self, y):
         self.classes = np.arange(y.shape[1])  # column indices, as in scikit-learn's neural networks
@@ -135,7 +135,7 @@ class Labels(Targets):
 
 
 class Columns(Targets):
-    """Several columns of class labels, for a model with a list of outputs, one for each."""
+    """Several columns of class labels, for a model with one output per column."""
 
     def __init__(self, y):
         self.columns = [Classes(column) for column in y.T]
@@ -160,10 +160,10 @@ class Columns(Targets):
 
 
 def class_column(y):
-    """Return class labels as scikit-learn has them, a column (n, 1) as one dimension.
+    """Return class labels in scikit-learn's form; a column (n, 1) becomes a vector.
 
     Raises:
-        ValueError: the targets are no classes.
+        ValueError: the targets are not classes.
     """
     check_classification_targets(y)
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
@@ -177,14 +177,14 @@ def class_targets(y):
 
 
 def _first(loss):
-    """Return one loss object or function, for a name, a config, or a list of them."""
+    """Return the loss object or function for a name or a config; of a list, the first."""
     while isinstance(loss, (list, tuple)):
         loss = loss[0]
     return losses.get(loss) if isinstance(loss, (str, dict)) else loss
 
 
 def is_sparse(loss):
-    """Return whether the loss takes class numbers instead of one-hot rows."""
+    """Return whether the loss takes class indices instead of one-hot rows."""
     loss = _first(loss)
     sparse = losses.SparseCategoricalCrossentropy, losses.sparse_categorical_crossentropy
     return isinstance(loss, sparse[0]) or loss is sparse[1]
@@ -200,10 +200,10 @@ def threshold(loss):
 
 
 def as_probabilities(outputs, loss, several=False):
-    """Return outputs as probabilities: logits pass a softmax, one or `several` labels a sigmoid.
+    """Return probabilities: the softmax of logits; the sigmoid for one output or `several` labels.
 
     Raises:
-        ValueError: they are neither.
+        ValueError: the outputs are neither probabilities nor logits.
     """
     if from_logits(loss):
         if several or outputs.shape[1] == 1 or isinstance(_first(loss), losses.BinaryCrossentropy):

@@ -9,7 +9,7 @@ from framework.wrappers.scikit_learn import ClassNamePrefixFeaturesOutMixin, Tra
 class SKLearnTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KerasEstimator):
     """A model as a transformer of scikit-learn: `transform` returns the model's outputs.
 
-    `set_output(transform="pandas")` has it return data frames.
+    After `set_output(transform="pandas")` it returns data frames.
 
     Args:
         model: a compiled functional or Sequential model, which each `fit` copies with new
@@ -35,7 +35,7 @@ class SKLearnTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kera
     """
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **kwargs: Any) -> Any:
-        """Train a new model, or with `warm_start` the last one, as the other estimators do.
+        """Train a new model, or with `warm_start` the last model, as the other estimators do.
 
         Args:
             X: an array or data frame of shape (n, features), or of more dimensions.
@@ -46,7 +46,7 @@ class SKLearnTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kera
         return super().fit(X, X if y is None else y, sample_weight, **kwargs)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, **kwargs: Any) -> Any:
-        """Train one epoch more, or `epochs=`; the first call makes the model."""
+        """Train for one more epoch, or for `epochs`; the first call creates the model."""
         return continue_fit(self, X, X if y is None else y, sample_weight, kwargs)
 
     def transform(self, X: Any) -> Any:
@@ -55,10 +55,10 @@ class SKLearnTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kera
 
     @property
     def _n_features_out(self):
-        """The number of output columns, from which scikit-learn makes their names."""
+        """The number of output columns, from which scikit-learn derives the names of columns."""
         return self.model_.output_shape[-1]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []  # none: outputs have the model's dtype
+        tags.transformer_tags.preserves_dtype = []  # outputs have the model's dtype
         return tags

@@ -1,7 +1,8 @@
 """NumPy's rules of dtypes for tensors: conversion of values, promotion of two dtypes.
 
-Python numbers and lists of them become int64 or float64 if alone, and the dtype of a tensor or
-array beside them. `experimental_enable_numpy_behavior(prefer_float32=True)` replaces float64.
+Python numbers and lists of them become int64 or float64 if they are the only operands; otherwise
+they take the dtype of the tensors or arrays.
+`experimental_enable_numpy_behavior(prefer_float32=True)` replaces float64 by float32.
 """
 
 from typing import Any
@@ -71,7 +72,7 @@ def summed(a: TensorLike, dtype: DTypeLike = None) -> Any:
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """Return the dtype that operands, or dtypes, have together.
+    """Return the dtype to which NumPy promotes operands or dtypes.
 
     >>> result_type(1, 2.0)
     tf.float64
@@ -80,7 +81,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
 
 def promote_types(type1: DTypeLike, type2: DTypeLike) -> Any:
-    """Return the dtype of operands of two dtypes, as NumPy's.
+    """Return the dtype to which NumPy promotes two dtypes.
 
     >>> import numpy
     >>> promote_types(numpy.int32, numpy.float32)

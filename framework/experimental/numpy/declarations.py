@@ -1,7 +1,7 @@
 """NumPy's functions for tensors, each declared by its signature and its rule of dtypes.
 
-A line of `DECLARATIONS` is a rule, then signatures. The function computes by the function of
-`keras.ops` with its name, or with the one in `NAMES`, on operands that the rule converts:
+A line of `DECLARATIONS` is a rule, then signatures. The function calls the function of `keras.ops`
+with the same name, or with the name in `NAMES`, on operands that the rule converts:
 
 - same: one operand, in its dtype
 - float: one operand; integers become float64
@@ -76,7 +76,7 @@ def ops(name):
 
 
 def _given(options):
-    """Return the options to pass on: those that are not None and that tensors use."""
+    """Return the options for `keras.ops`: those that are not None and matter for tensors."""
     unused = ("out", "kind", "order")
     return {k: v for k, v in options.items() if v is not None and k not in unused}
 
@@ -162,7 +162,7 @@ def declared(name, own=None):
     return function
 
 
-# ---- what keras.ops lacks or does otherwise ------------------------------------------------------
+# ---- functions that differ from keras.ops --------------------------------------------------------
 
 
 def _iscomplex(x):

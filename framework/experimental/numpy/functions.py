@@ -18,14 +18,14 @@ asanyarray = ascontiguousarray = asarray
 def experimental_enable_numpy_behavior(
     prefer_float32: bool = False, dtype_conversion_mode: str = "legacy",
 ) -> None:  # fmt: skip
-    """Let operators of tensors promote dtypes, as NumPy's do; give tensors methods of arrays.
+    """Let operators of tensors promote dtypes as in NumPy, and add NumPy's methods to tensors.
 
     Args:
-        prefer_float32: use float32 instead of float64 for Python floats and for what they and
-            integers become.
-        dtype_conversion_mode: "legacy" for NumPy's rule, "all" for Keras's, in which int32 and
-            float32 are float32; "safe" for that rule, in which an operand whose values do not fit
-            is an error; "off" for TensorFlow's rule, in which two dtypes are an error.
+        prefer_float32: use float32 instead of float64 for Python floats and for floats computed
+            from integers.
+        dtype_conversion_mode: "legacy" for NumPy's rule; "all" for Keras's rule, which promotes
+            int32 and float32 to float32; "safe" for Keras's rule with an error if an operand's
+            values may not fit; "off" for TensorFlow's rule, with an error for different dtypes.
 
     >>> import framework as tf
     >>> experimental_enable_numpy_behavior()
@@ -177,7 +177,7 @@ def broadcast_arrays(*args: TensorLike, **kwargs: Any) -> list[Any]:
 
 
 def ix_(*args: TensorLike) -> list[Any]:
-    """Return index vectors that select a block: each with its own axis."""
+    """Return index vectors, each along its own axis, that together select a block."""
     made = []
     for n, a in enumerate(args):
         vector = asarray(a)
@@ -273,7 +273,7 @@ def _with_rank(rank):
 
 
 def _deep(a):
-    """Return an array with three axes: new ones come last; a vector's axis is the middle one."""
+    """Return an array with three axes: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
     shape = tuple(a.shape)
     if len(shape) < 3:
         a = ops("reshape")(a, ((1, 1, 1), (1, *shape, 1), (*shape, 1))[len(shape)])
@@ -282,7 +282,7 @@ def _deep(a):
 
 atleast_1d, atleast_2d, atleast_3d = map(_with_rank, (1, 2, 3))
 
-# ---- questions -----------------------------------------------------------------------------------
+# ---- tests of arrays and dtypes ------------------------------------------------------------------
 
 
 def array_equal(a1: TensorLike, a2: TensorLike) -> Any:
@@ -308,7 +308,7 @@ def isrealobj(x: TensorLike) -> bool:
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
-    """Return whether the first dtype is one of the second kind."""
+    """Return whether the first dtype is equal to the second or a subtype of it."""
     plain = (d.np if isinstance(d, dtypes.DType) else d for d in (arg1, arg2))
     return np.issubdtype(*plain)
 

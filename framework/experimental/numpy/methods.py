@@ -1,11 +1,11 @@
-"""Methods of NumPy's arrays that tensors have while NumPy's behavior is switched on."""
+"""The methods of NumPy's arrays that tensors have while NumPy's behavior is enabled."""
 
 from framework.core.tensor import Tensor
 from framework.experimental.numpy import functions
 from framework.experimental.numpy.conversion import asarray
 from framework.experimental.numpy.declarations import OWN, declared
 
-# Methods of tensors, as in TensorFlow. NumPy's functions call a method of the same name.
+# Methods that TensorFlow adds to tensors; NumPy's functions call them by name.
 _METHODS = {
     "clip": "clip", "flatten": "flatten", "max": "amax", "mean": "mean", "min": "amin",
     "ravel": "ravel", "swapaxes": "swapaxes",
@@ -22,7 +22,7 @@ def _transposed(x, *axes):
 
 
 def _method(name):
-    """Return the method of this name, which looks its function up when it is called."""
+    """Return a method that looks up the function of the given name when it is called."""
 
     def method(self, *args, **kwargs):
         function = getattr(functions, name, None) or declared(name, OWN)

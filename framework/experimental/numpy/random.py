@@ -61,5 +61,5 @@ def poisson(lam: TensorLike = 1.0, size: Any = None) -> Any:
     """Return draws from Poisson distributions, int64."""
     lam = asarray(lam, np.float64)
     shape = tuple(lam.shape) if size is None else _shape(size)
-    counts = tuple(shape)[: len(shape) - lam.ndim]  # `tf.random.poisson` adds the shape of lam
+    counts = tuple(shape)[: len(shape) - lam.ndim]  # `tf.random.poisson` appends the shape of lam
     return distributions.poisson(counts, lam, dtype=dtypes.int64)
