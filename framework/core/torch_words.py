@@ -1,4 +1,4 @@
-"""PyTorch's names for features that have other names here, on tensors, layers and optimizers.
+"""PyTorch's and NumPy's names for features that have other names here: tensors, layers, optimizers.
 
 Reading such a name raises an AttributeError that says what to write instead, so `hasattr` is False.
 A subclass or an object can define the name itself.
@@ -8,6 +8,8 @@ A subclass or an object can define the name itself.
 class TorchWord:
     """A name of PyTorch that raises an AttributeError with this package's equivalent."""
 
+    library = "PyTorch"
+
     def __init__(self, instead):
         self.instead = instead
 
@@ -16,8 +18,23 @@ class TorchWord:
 
     def __get__(self, instance, owner=None):
         raise AttributeError(
-            f"{owner.__name__!r} has no attribute {self.name!r}, which is PyTorch's. {self.instead}"
+            f"{owner.__name__!r} has no attribute {self.name!r}, which is {self.library}'s. "
+            f"{self.instead}"
         )
+
+
+class ArrayWord(TorchWord):
+    """A method of NumPy's arrays: a call of this package, and the method of `x.numpy()`."""
+
+    library = "NumPy"
+
+    def __init__(self, call):
+        super().__init__("")
+        self.call = call
+
+    def __set_name__(self, owner, name):
+        super().__set_name__(owner, name)
+        self.instead = f"Use {self.call}, or x.numpy().{name} for an array."
 
 
 _GRADIENT = (
@@ -30,7 +47,7 @@ _FRESH = "Leave it out: a tape returns new gradients and adds them to nothing."
 
 
 class TensorWords:
-    """Base of tensors and variables: the names of torch.Tensor."""
+    """Base of tensors and variables: the names of torch.Tensor and numpy.ndarray."""
 
     __slots__ = ()
 
@@ -55,6 +72,35 @@ class TensorWords:
     half = TorchWord(_CAST.format("float16"))
     double = TorchWord(_CAST.format("float64"))
     long = TorchWord(_CAST.format("int64"))
+
+    # PyTorch has most of these, too.
+    T = ArrayWord("tf.transpose(x)")
+    all = ArrayWord("tf.reduce_all(x)")
+    any = ArrayWord("tf.reduce_any(x)")
+    argmax = ArrayWord("tf.argmax(x, axis)")
+    argmin = ArrayWord("tf.argmin(x, axis)")
+    argsort = ArrayWord("tf.argsort(x)")
+    astype = ArrayWord("tf.cast(x, dtype)")
+    clip = ArrayWord("tf.clip_by_value(x, low, high)")
+    copy = ArrayWord("x itself, as tensors never change")
+    cumsum = ArrayWord("tf.cumsum(x)")
+    dot = ArrayWord("x @ y")
+    flatten = ArrayWord("tf.reshape(x, [-1])")
+    max = ArrayWord("tf.reduce_max(x)")
+    mean = ArrayWord("tf.reduce_mean(x)")
+    min = ArrayWord("tf.reduce_min(x)")
+    prod = ArrayWord("tf.reduce_prod(x)")
+    ravel = ArrayWord("tf.reshape(x, [-1])")
+    repeat = ArrayWord("tf.repeat(x, times)")
+    reshape = ArrayWord("tf.reshape(x, shape)")
+    round = ArrayWord("tf.round(x)")
+    squeeze = ArrayWord("tf.squeeze(x)")
+    std = ArrayWord("tf.math.reduce_std(x)")
+    sum = ArrayWord("tf.reduce_sum(x)")
+    swapaxes = ArrayWord("tf.transpose(x, perm)")
+    take = ArrayWord("tf.gather(x, indices)")
+    transpose = ArrayWord("tf.transpose(x, perm)")
+    var = ArrayWord("tf.math.reduce_variance(x)")
 
 
 class LayerWords:

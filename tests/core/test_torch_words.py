@@ -1,4 +1,4 @@
-"""PyTorch's names raise an AttributeError with our words; users' classes can define them."""
+"""PyTorch's and NumPy's names raise an AttributeError with our words; users' own names win."""
 
 import inspect
 
@@ -22,7 +22,7 @@ WORDS = [
     for words, things in OBJECTS.items()
     for thing in things
     for name, word in vars(words).items()
-    if isinstance(word, torch_words.TorchWord)
+    if isinstance(word, torch_words.TorchWord) and name not in vars(type(thing))
 ]
 
 
@@ -31,8 +31,13 @@ WORDS = [
 )
 def test_each_word_says_what_to_write(thing, name):
     assert not hasattr(thing, name)
-    with pytest.raises(AttributeError, match=rf"'{name}', which is PyTorch's\. [A-Z].*\.$"):
+    with pytest.raises(AttributeError, match=rf"'{name}', which is (PyTorch|NumPy)'s\. [A-Z].*\.$"):
         getattr(thing, name)
+
+
+def test_keras_tensors_have_two_of_the_words():
+    own = {name for name in vars(torch_words.TensorWords) if name in vars(type(keras.Input((2,))))}
+    assert {name for name in own if not name.startswith("__")} == {"reshape", "squeeze"}
 
 
 def test_users_can_define_the_words():
@@ -53,6 +58,20 @@ def test_users_can_define_the_words():
     assert model(np.ones((2, 3), "float32")).shape == (2, 1)
     assert model.parameters == [1, 2]
     assert model.train == "mine"
+
+
+@pytest.mark.parametrize("x", [tf.constant([[2.0, 1.0]]), tf.Variable([[2.0, 1.0]])])
+def test_numpys_functions_still_accept_tensors(x):
+    """They look for the method of the same name first."""
+    assert float(np.sum(x)) == 3.0
+    assert float(np.max(x)) == 2.0
+    assert float(np.mean(x)) == 1.5
+    assert np.reshape(x, -1).shape == (2,)
+    assert np.transpose(x).shape == (2, 1)
+    assert int(np.argmax(x)) == 0
+    message = r"Use tf\.reshape\(x, shape\), or x\.numpy\(\)\.reshape for an array\.$"
+    with pytest.raises(AttributeError, match=message):
+        x.reshape(2)
 
 
 def test_no_word_hides_an_attribute():
