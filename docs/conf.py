@@ -27,6 +27,7 @@ nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
+nb_output_stderr = "warn"  # a page shows no warnings: -W makes each one an error
 
 # Files of the repository that pages link to are not part of the site.
 suppress_warnings = ["myst.xref_missing"]
