@@ -1,8 +1,8 @@
-"""Batching rules: how an op computes all rows of a `Batched` in one call.
+"""Batching rules: each computes an op on all rows of `Batched` operands in one call.
 
-A rule receives the op, its operands `xs`, a bool per operand in `batched` (whether it has the
-leading axis of rows), and the attributes. It returns the outputs with the leading axis. An op that
-has no rule in `RULES` uses the rule of its kind.
+A rule receives the op, its operands `xs`, `batched` (for each operand, whether it has the leading
+axis of rows), and the attributes. The rule returns the outputs with the leading axis. An op without
+a rule in `RULES` uses the rule of its kind.
 """
 
 import functools
@@ -44,7 +44,7 @@ def repeated(x, count):
 
 
 def rule_of(op):
-    """Return the rule of an op: its own rule, that of its kind, or one call per row."""
+    """Return the batching rule of an op: its own, the rule of its kind, or `row_by_row`."""
     rule = RULES.get(op.name) if table.get(op.name) is op else getattr(op, "batch", None)
     if rule is None:
         if op.broadcasts or op.kind == "elementwise":
@@ -129,8 +129,7 @@ def _of_no_rows(op, xs, batched, attrs):
 
 
 def _matmul(op, xs, batched, attrs):
-    """Multiply matrices; products with a shared operand are merged into larger ones that suit
-    BLAS."""
+    """Multiply matrices; products with a shared operand become larger ones, faster in BLAS."""
     (a, b), (a_batched, b_batched) = xs, batched
     shape_a, shape_b = shape_of(a), shape_of(b)
     transpose_a, transpose_b = attrs.get("transpose_a"), attrs.get("transpose_b")
@@ -141,7 +140,7 @@ def _matmul(op, xs, batched, attrs):
         return reshape(found, shape=(*shape_a[:-1], shape_b[not transpose_b]))
     columns = shape_b[-2 if transpose_b else -1]
     if not a_batched and len(shape_a) == 2 and len(shape_b) == 3 and columns == 1:
-        # the matrices of b are columns, so all of them form the rows of one matrix
+        # each matrix in b is one column, so all of them form the rows of one matrix
         count = shape_b[0]
         flat = reshape(b, shape=(count, math.prod(shape_b[1:])))
         found = op(flat, a, transpose_b=not transpose_a)
@@ -170,7 +169,7 @@ def _largest_divisor(n, most):
 
 
 def _tanh_back(op, xs, batched, attrs):
-    """Compute the derivative 1 - y² once if all rows share `y`."""
+    """Compute tanh's derivative, 1 - y², only once if all rows share `y`."""
     (g, y), (_, y_batched) = xs, batched
     if y_batched:
         return _broadcasting(op, xs, batched, attrs)
@@ -247,7 +246,8 @@ def _put(op, xs, batched, attrs):
 
 
 def _axes_in_front(index):
-    """Return how many axes NumPy moves to the front if slices stand between the index arrays."""
+    """Return how many axes NumPy moves to the front, which it does if slices separate index
+    arrays."""
     arrays = [i for i, item in enumerate(index) if isinstance(item, (np.ndarray, list))]
     if not arrays:
         return 0
@@ -309,7 +309,7 @@ def _put_along_axis(op, xs, batched, attrs):
 
 
 def _examples(op, xs, batched, attrs):
-    """Merge the row axis into the batch axis of the first input, if only this input has rows."""
+    """Merge the row axis into the batch axis of the first input, if it alone has rows."""
     if not batched[0] or any(batched[1:]):
         return row_by_row(op, xs, batched, attrs)
     x, *others = xs
@@ -319,7 +319,7 @@ def _examples(op, xs, batched, attrs):
 
 
 def _examples_of_all(op, xs, batched, attrs):
-    """Do the same as `_examples` for ops whose inputs all have a batch axis."""
+    """Merge the row axis into the batch axes, for ops whose inputs all have a batch axis."""
     xs = _all_rows(xs, batched)
     count, batch = shape_of(xs[0])[:2]
     joined = [reshape(x, shape=(count * batch, *shape_of(x)[2:])) for x in xs]
@@ -328,7 +328,7 @@ def _examples_of_all(op, xs, batched, attrs):
 
 
 def _segments(op, xs, batched, attrs):
-    """Move the row axis behind the axes that the ids index, call the op, and move the axis back."""
+    """Move the row axis behind the axes of the ids, call the op, and move the axis back."""
     x, ids = xs
     if batched[1]:
         return row_by_row(op, xs, batched, attrs)
@@ -341,7 +341,7 @@ def _segments(op, xs, batched, attrs):
 
 
 def _conv_kernel(op, xs, batched, attrs):
-    """Treat each row of the cotangent as independent filters."""
+    """Treat the filters of all rows of the cotangent as filters of one convolution."""
     x, g = xs
     if batched[0] or attrs["groups"] > 1:
         return row_by_row(op, xs, batched, attrs)
@@ -354,7 +354,7 @@ def _conv_kernel(op, xs, batched, attrs):
 
 
 def _conv_bias_back(op, xs, batched, attrs):
-    """Apply the derivatives of `conv` to the cotangents that ReLU passes."""
+    """Compute the gradients by those of `conv`, after the gradient of the ReLU."""
     if not batched[0] or any(batched[1:]):
         return row_by_row(op, xs, batched, attrs)
     (g, x, w, y), (to_x, to_w, to_b) = xs, attrs["needed"]

@@ -1,10 +1,10 @@
-"""Batched: a tensor with a leading axis of rows that ops do not see, for vectorized maps.
+"""Batched: a tensor whose leading axis, the rows of a vectorized map, is hidden from ops.
 
-To an op a `Batched` is a tensor of one row's shape. The op is applied to all rows in one call if
-it has a rule (`batch_rules.py`); any other op is called once per row.
+For an op, a `Batched` is a tensor with the shape of one row. An op with a batching rule
+(`batch_rules.py`) is applied to all rows in one call, any other op once per row.
 
-The value inside is an array, a tensor (so that recorders receive the one call) or a `Batched` of a
-lower level: of two nested maps, the inner one has the higher level.
+A `Batched` contains an array, a tensor (if recorders must receive the call on all rows) or, in
+nested maps, a `Batched` of the outer map, whose level is lower.
 """
 
 import itertools
@@ -46,7 +46,7 @@ class Level:
 
 
 class _Row:
-    """Represents the array of one row: it has the shape, the dtype, and bounds for checks."""
+    """Stands for the array of one row: it has the row's shape and dtype, and bounds for checks."""
 
     __slots__ = ("_array", "dtype", "ndim", "shape", "size")
 
@@ -114,7 +114,7 @@ class Batched(Operand):
         )
 
     __bool__ = __int__ = __float__ = __index__ = __array__ = __complex__ = _refuse
-    __getattr__ = _refuse  # called for every attribute that is not defined here
+    __getattr__ = _refuse  # called for each attribute that Batched does not define
 
     def __len__(self):
         if not self.shape:
@@ -140,7 +140,7 @@ add_operators(Batched, _one_dtype)
 
 
 def rows_of(x, level, count):
-    """Return `x` with a leading axis of `count` rows; repeat it if it has no rows of this level."""
+    """Return `x` with a leading axis of `count` rows, repeated if `x` has none of this level."""
     if type(x) is Batched and x.level is level:
         return x.value.dense() if type(x.value) is Diagonal else x.value
     return repeated(x, count)

@@ -100,7 +100,7 @@ def _matched(target, output_gradients, count):
 
 
 def _leaves_up_to(target, values):
-    """Return the parts of `values` at the positions of the leaves of `target`."""
+    """Return the item of `values` for each leaf of `target`; an item may itself be a nest."""
     if not nest.is_nested(target):
         return [values]
     if type(target) not in (list, tuple) or not isinstance(values, (list, tuple)):
@@ -177,7 +177,7 @@ def _pop_or_zeros(grads, kept, output, taped, nones):
 
 
 def arrays(value):
-    """Return a value that a rule reads, with arrays instead of tensors."""
+    """Return a value for a rule, with its tensors replaced by their arrays."""
     if type(value) is Tensor:
         return value.array
     if type(value) is tuple and any(type(v) is Tensor for v in value):

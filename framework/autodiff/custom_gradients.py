@@ -1,11 +1,11 @@
 """custom_gradient, grad_pass_through, recompute_grad and stop_gradient: custom gradients.
 
-Recorders see a call of a decorated function as one `Op` of several outputs with a joint rule:
+To recorders, a call of a decorated function is one `Op` with several outputs and a joint rule:
 
 - its inputs are the tensors among the arguments, the value of each variable that the function
   reads, and the results that the function computed, in this order;
-- its forward returns the results as new tensors. A replay needs no more, because the ops inside the
-  function were recorded before;
+- its forward returns the results as new tensors. This is enough for a replay, because the ops
+    inside the function were recorded before;
 - its attribute `call` holds the user's `grad_fn`, and its joint rule is `call(g)`. The results
   among the inputs have no rule, so no gradient reaches the ops inside the function;
 - `grad_fn` runs on tensors; if an outer tape or a trace is active, it records the ops of
@@ -124,7 +124,7 @@ class CustomGradient:
         return self._ops[inputs]
 
     def _symbolic(self, f, args, kwargs):
-        """Return KerasTensors like the results; their model calls this function again."""
+        """Return KerasTensors for the results: the call becomes one operation of the model."""
         operation = _Operation(self, f)
         with calling(operation.name):
             result, _ = _pair(f(*args, **kwargs), self)
@@ -164,7 +164,7 @@ class _CustomGradientOp(Op):
 
     @staticmethod
     def batch(op, xs, batched, attrs):
-        """Return the results on many rows, which are already computed."""
+        """Return the results, which are inputs of this op, for all rows of a vectorized map."""
         if any(r.differentiates for r in thread.stack):
             raise BatchedValueError(
                 "A tape around a map over rows cannot differentiate a custom_gradient inside the "
@@ -176,7 +176,7 @@ class _CustomGradientOp(Op):
 
 
 class _GradCall:
-    """The joint rule of one call: runs the user's `grad_fn` and checks its results."""
+    """The joint rule of one call: it runs the user's `grad_fn` and checks the gradients."""
 
     __slots__ = ("_grad_fn", "_results", "_specs", "_variables")
 
@@ -234,8 +234,7 @@ def _fitted(d, shape, dtype, position):
 
 
 def _conjugated(d):
-    """Convert between the cotangents of derivative rules and those of users: conjugates if
-    complex."""
+    """Convert a cotangent of derivative rules to TensorFlow's, or back: conjugate it if complex."""
     return elementwise.conj(d) if d.array.dtype.kind == "c" else d
 
 
@@ -278,7 +277,7 @@ class _Reads(Recorder):
 def _must_take_variables(grad_fn, variables):
     try:
         parameters = inspect.signature(grad_fn).parameters
-    except (TypeError, ValueError):  # the callable has no signature
+    except (TypeError, ValueError):  # a callable without a signature
         return
     if "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return
@@ -315,9 +314,9 @@ def grad_pass_through(f: Any) -> Any:
 
 
 def recompute_grad(f: Any) -> Any:
-    """Return `f` such that the backward pass recomputes the inner values instead of keeping them.
+    """Wrap `f` so that the backward pass recomputes its intermediate values, which are not kept.
 
-    It saves memory and costs a second call of `f` per gradient. `f` must return the same values
+    This saves memory, and costs a second call of `f` per gradient. `f` must return the same values
     again: random draws inside it would differ.
 
     Args:
@@ -327,7 +326,7 @@ def recompute_grad(f: Any) -> Any:
 
 
 def recomputed_by(f: Any, again: Any) -> Any:
-    """Return `f` such that the backward pass recomputes the inner values by calling `again`."""
+    """Wrap `f` so that the backward pass recomputes its intermediate values by calling `again`."""
 
     def recomputing(*args, **kwargs):
         with _TapesPaused():

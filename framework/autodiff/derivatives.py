@@ -1,8 +1,8 @@
 """Derivatives of Python functions with the names of JAX: grad, vjp, jvp, hessian, hvp.
 
-Arguments are tensors, variables, arrays or numbers, or nests of them. The function receives an
-argument that is differentiated as a new tensor, so that the same tensor in a closure counts as a
-constant; variables are passed as they are. Calls can be nested.
+Arguments are tensors, variables, arrays or numbers, or nests of them. The function receives a new
+tensor for each differentiated argument, so the same tensor in a closure is a constant; variables
+are passed unchanged. Calls can be nested.
 """
 
 import functools
@@ -21,13 +21,14 @@ def grad(f: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
     """Return a function that computes the gradient of the scalar function `f`.
 
     Args:
-        f: a function that returns a 0-d tensor; with `has_aux` a pair of it and anything else.
+        f: a function that returns a 0-d tensor; with `has_aux`, a pair (0-d tensor, anything else).
         argnums: the position of the differentiated argument, or a tuple of positions.
         has_aux: whether the pair (gradient, anything else) is returned.
 
     Returns:
-        A function of `f`'s arguments. The gradient has the structure of the argument, for a tuple
-        of positions it is a tuple of them; it is zero where `f` does not depend on the argument.
+        A function of `f`'s arguments. The gradient has the structure of the argument, and is zero
+        where `f` does not depend on it. For a tuple of positions, the result is a tuple of
+        gradients.
 
     Raises:
         ValueError: from a call: the result is not a scalar, or there is no such argument.
@@ -210,14 +211,14 @@ def hvp(f: Any, primals: Any, tangents: Any) -> Any:
     return found if several else found[0]
 
 
-# ---- what they have in common --------------------------------------------------------------------
+# ---- shared parts --------------------------------------------------------------------------------
 
-# attributes that are copied from `f`; its docstring is not
+# attributes copied from `f`, without its docstring
 _NAMES = ("__module__", "__name__", "__qualname__")
 
 
 def _prepared(f, args, argnums):
-    """Return (all arguments, nest of the differentiated arguments); the latter are new tensors."""
+    """Return (all arguments, nest of the differentiated ones, which are new tensors)."""
     args = list(args)
     positions = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
     for i in positions:
@@ -241,7 +242,7 @@ def _source(leaf, position):
 
 
 def _called(f, args, kwargs, has_aux):
-    """Return the scalar to differentiate, and all that `f` returned."""
+    """Return the scalar to differentiate, and the whole result of `f`."""
     value, *aux = _split(f, f(*args, **kwargs), has_aux)
     value = tensor(value)
     if value.ndim:

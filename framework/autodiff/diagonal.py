@@ -11,14 +11,15 @@ from framework.ops.movement import broadcast_to, getitem, reshape, transpose
 class Diagonal(Operand):
     """Rows whose i-th row is `scale[..., start + i]` at position `start + i`, else zero.
 
-    They are the cotangents of a vector's elements. An elementwise product changes the scale; a
-    product with a matrix scales the matrix's rows. Any other op is applied to the dense rows.
+    Such rows are the cotangents of a vector's elements. An elementwise product changes the scale,
+    and a product with a matrix scales the matrix's rows. Other ops convert a Diagonal to dense
+    rows.
 
     Args:
         start, stop: the range of rows of the identity matrix.
         shape: the shape of a row; its last axis is that of the identity.
         dtype: a NumPy dtype.
-        scale: the factors, an array in the shape of a row; None for ones.
+        scale: the factors, an array with the shape of a row; None for ones.
     """
 
     __slots__ = ("_scale", "dtype", "shape", "start", "stop")

@@ -1,15 +1,15 @@
 """ForwardAccumulator: directional derivatives, computed together with the values.
 
-It is a recorder. When it receives an op, it computes the tangents of the outputs from those of the
-inputs, and keeps them as long as the outputs exist. Only recorders that were entered before it
-receive these computations, so nesting gives derivatives of derivatives.
+An accumulator is a recorder. When it receives an op, it computes the tangents of the outputs from
+those of the inputs, and keeps them while the outputs exist. Recorders entered before the
+accumulator receive these computations too, so nesting gives derivatives of derivatives.
 
 Ops have no rules for forward mode. The Jacobian J of an op follows from its vjp, J transposed:
 
-- the J of an elementwise op is diagonal, so its own transpose: the vjp of the tangent is J t;
+- the J of an elementwise op is diagonal, so it equals its transpose: the vjp of the tangent is J t;
 - a linear op is applied to the tangent itself;
-- any other vjp is transposed: it is linear in the cotangent, so a tape that records the vjp of a
-  zero cotangent, and differentiates it, computes J t.
+- for any other op, a tape records the vjp of a zero cotangent. The vjp is linear in the cotangent,
+    so differentiating it along t gives J t.
 """
 
 import inspect
@@ -37,9 +37,9 @@ from framework.ops.slices import IndexedSlices, sliced
 class ForwardAccumulator(Recorder):
     """Computes Jacobian-vector products J t in the forward direction, from tangents t of primals.
 
-    It computes one direction at a time, for any number of outputs; for many inputs and one
-    output a tape is faster. Accumulators can be nested, and mixed with tapes: with a tape
-    inside, the tangent of a gradient is a Hessian-vector product.
+    An accumulator computes one direction, for any number of outputs; for many inputs and one output
+    a tape is faster. Accumulators can be nested, and mixed with tapes: with a tape inside, the
+    tangent of a gradient is a Hessian-vector product.
 
     Args:
         primals: tensors or variables, or a nest of them.
@@ -63,7 +63,7 @@ class ForwardAccumulator(Recorder):
     """
 
     differentiates = True
-    # size of the tangents' leading axis, one direction per row; None without this axis
+    # number of directions, the tangents' leading axis; None for one direction without that axis
     _rows = None
 
     def __init__(self, primals: Any, tangents: Any):
@@ -85,7 +85,7 @@ class ForwardAccumulator(Recorder):
 
     @classmethod
     def _batch_accumulator(cls, primals, tangents):
-        """Return an accumulator for several directions, which are the leading axis of all tangents.
+        """Return an accumulator for several directions, along the leading axis of all tangents.
 
         Its `jvp` returns tensors with that axis.
         """
@@ -175,7 +175,7 @@ class ForwardAccumulator(Recorder):
                 known.keep(output, tangent)
 
     def _called(self, call, tangents):
-        """Return the outputs' tangents; several directions are computed by a vectorized map."""
+        """Return the outputs' tangents; a vectorized map computes several directions together."""
         if self._rows is None:
             return call.tangents(tangents)
         level = Level()
@@ -250,7 +250,7 @@ class _Reference(weakref.ref):
 
 
 class _Transposition(GradientTape):
-    """The tape around a vjp that is to be transposed."""
+    """The tape that records a vjp in order to transpose it."""
 
     transposes = True
 
@@ -361,11 +361,11 @@ class _RecordedCall:
 
 
 def _turned(t):
-    """Return the conjugate of a complex tangent, to cancel the conjugation by a tape."""
+    """Return the conjugate of a complex tangent: a tape conjugates it once more."""
     return conj(t) if t.array.dtype.kind == "c" else t
 
 
-_linear = {}  # op -> True if its rule reads no input, output or saved value
+_linear = {}  # op -> whether its rule reads no input, output or saved value
 
 
 def _is_linear(op):

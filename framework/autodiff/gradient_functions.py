@@ -15,8 +15,8 @@ from framework.ops.elementwise import identity
 def gradients_function(f: Any, params: TensorLike = None) -> Any:
     """Return a function that computes the derivatives of `f` with respect to its arguments.
 
-    It takes `f`'s positional arguments, converted to tensors, and `dy`, the cotangent of the
-    result; ones if None.
+    This function takes the positional arguments of `f`, and `dy`, the cotangent of the result (ones
+    if None).
 
     Args:
         f: a function of positional arguments that returns a tensor or a nest of them.
@@ -82,7 +82,7 @@ def make_vjp(f: Any, params: TensorLike = None, persistent: bool = True) -> Any:
     return value_and_vjp
 
 
-# attributes that are copied from `f`; its docstring is not
+# attributes copied from `f`, without its docstring
 _NAMES = ("__module__", "__name__", "__qualname__")
 
 
@@ -141,7 +141,7 @@ def implicit_value_and_gradients(f: Any) -> Any:
         f: a function of any arguments that returns a tensor or a nest of them.
 
     Raises:
-        ValueError: from the call, if `f` read no variable or returned None.
+        ValueError: in a call of the returned function: `f` read no variable or returned None.
 
     Example:
         >>> import framework as tf
@@ -170,7 +170,7 @@ def implicit_value_and_gradients(f: Any) -> Any:
 
 
 def implicit_grad(f: Any) -> Any:
-    """Like `implicit_value_and_gradients`, but the returned function returns only the pairs."""
+    """Like `implicit_value_and_gradients`, but without the value: [(gradient, variable), ...]."""
     with_value = implicit_value_and_gradients(f)
 
     @functools.wraps(f, assigned=_NAMES)

@@ -49,7 +49,7 @@ class Jacobians:
             where unconnected.
 
         Raises:
-            RuntimeError: a second call on a tape that is not persistent, or a loop on one.
+            RuntimeError: the tape is not persistent, and this is a second call or needs a loop.
 
         Example:
             >>> import framework as tf
@@ -81,7 +81,7 @@ class Jacobians:
             A tensor of shape `target.shape + source.shape[1:]`.
 
         Raises:
-            RuntimeError: a second call on a tape that is not persistent, or a loop on one.
+            RuntimeError: the tape is not persistent, and this is a second call or needs a loop.
             ValueError: a rank below 2, or different first dimensions.
 
         Example:
@@ -206,9 +206,9 @@ def _check_batch(shape, source_shape):
 
 
 class _Identity:
-    """The cotangents of a target of `count` elements: row i is 1 at element i, else 0.
+    """The identity matrix, as the cotangents of `count` elements: row i is 1 at element i, else 0.
 
-    `shape` is that of a row; the elements have the shape `element`, broadcast to a row.
+    `shape` is the shape of a row, to which the elements, of shape `element`, are broadcast.
     """
 
     def __init__(self, target, element, shape):
@@ -258,13 +258,13 @@ def _at_once(tape, target, sources, eye, careful=True):
     """Run one backward pass per block of rows; return None if a rule fails and `careful`."""
     count = max(eye.count, 1)
     step = count if _taped() else max(_BLOCK // _widest(tape), _FEWEST)
-    step = math.ceil(count / math.ceil(count / step))  # makes the blocks about equally large
+    step = math.ceil(count / math.ceil(count / step))  # makes all blocks about equally large
     try:
         blocks = [
             _block(tape, target, sources, eye.rows(start, min(start + step, count)))
             for start in range(0, count, step)
         ]
-    except Exception:  # if `fn` itself fails, the backward pass per row raises the error again
+    except Exception:  # if the error is the user's, the backward pass per row raises it again
         if not careful:
             raise
         return None

@@ -1,8 +1,8 @@
-"""Notes: rare events on a tape that `autodiff/debug/` needs to explain missing gradients.
+"""Notes: rare events that a tape stores so that `autodiff/debug/` can explain missing gradients.
 
-A tape notes an event that its record of edges does not show: an op without derivative received a
-tracked input, Python read a tracked value, a layer was called, recording was paused, or the
-backward pass had no cotangent for an edge. A note is `(kind, number of edges so far, subject,
+The record of edges does not show these events: an op without derivative received a tracked input,
+    Python read a tracked value, a layer was called, recording was paused, or the backward pass had
+    no cotangent for an edge. A note is `(kind, number of edges so far, subject,
 serials)`; `UNMET` adds the serials of the outputs.
 
 The modules of `debug/` are imported by the methods that need them, never while a tape records.
@@ -37,9 +37,10 @@ class TapeNotes(Recorder):
     # ---- public methods ----
 
     def explain(self, target: TensorLike, source: TensorLike):
-        """Return a sentence that says why a gradient is None or zero, or how it arises.
+        """Return a sentence that says why a gradient is None or zero, or how the target depends on
+        the source.
 
-        It can be called before and after `gradient`. Inside `debugging.trace()`, or with
+        Call it before or after `gradient`. Inside `debugging.trace()`, or with
         `GradientTape(trace=True)`, the sentence names files and lines.
 
         Args:
@@ -80,7 +81,7 @@ class TapeNotes(Recorder):
         return to_dot(self, collapse)
 
     def plot(self, to_file: Any = "tape.svg", collapse: bool = True):
-        """Draw the record into an SVG file and return the file's path; needs no other program.
+        """Draw the record into an SVG file, without other programs, and return the file's path.
 
         Args:
             to_file: a path that ends in ".svg".
@@ -169,7 +170,7 @@ class MissingGradients:
         return self._tape() is tape
 
     def explained(self, variables):
-        """Return a copy with the reasons for these variables, which needs no tape."""
+        """Return a copy that contains the reasons for these variables and needs no tape."""
         copy = MissingGradients(lambda: None, ())
         copy._reasons = {v.serial: self._reason(v) for v in variables}
         return copy

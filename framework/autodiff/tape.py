@@ -5,8 +5,9 @@ edges, in the order of the ops: for each tracked input with a rule
 `(produced, last, op, rule, serial, shape, count, read)`, where
 
 - `produced` is the serial of the output, `serial` that of the input;
-- `last` marks the edge of its op that the backward pass reaches last: it may drop the cotangent;
-- `shape` is the input's if the op may broadcast it, otherwise None;
+- `last` marks the op's edge that the backward pass reaches last, after which it drops the
+    cotangent;
+- `shape` is the input's shape if the op may broadcast the input, otherwise None;
 - `read` holds the `count` values that the rule reads after the cotangent: None if 0, the value if
   1, otherwise a tuple.
 
@@ -81,7 +82,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
-        # a new tape counts as consumed and as fresh until it is entered
+        # until it is entered, a new tape is consumed (it has no record) and fresh
         self._consumed = self._fresh = True
         self._clear()
         if trace:
@@ -102,7 +103,7 @@ class GradientTape(TapeNotes, Jacobians):
             raise InvalidArgumentError("Tape is still recording. This can happen if you try to "
                                        "re-enter an already-active tape.")  # fmt: skip
         if self._consumed and not self._fresh:
-            self._clear()  # a backward pass has emptied the record: start a new one
+            self._clear()  # a backward pass has emptied the record, so start a new one
         self._consumed = self._fresh = False
         if self._owns_event_log:
             self._event_log.open()
@@ -206,7 +207,7 @@ class GradientTape(TapeNotes, Jacobians):
         if produced is None:
             produced = output.serial = next(serials)
         tracked.add(produced)
-        last = True  # the backward pass runs in reverse, so this edge is the last that it reaches
+        last = True  # the backward pass runs in reverse and reaches this edge of the op last
         while chain is not None:
             i, rule, reads, pick, chain = chain
             arg = args[i]
@@ -217,14 +218,14 @@ class GradientTape(TapeNotes, Jacobians):
             elif reads == READS_PICKED:
                 read = pick(args, attrs, outputs, saved)
             else:
-                # the rule reads only the output, which the edge stores like an input
+                # the rule reads only the output, which the edge stores as it does an input
                 read, reads = output, READS_INPUT
             shape = arg.array.shape if op.broadcasts else None
             self._edges.append((produced, last, op, rule, arg.serial, shape, reads, read))
             last = False
 
     def _without_rules(self, op, plan, args, attrs, outputs, saved):
-        """Record an op without a rule per input: one with a joint rule, or without derivative."""
+        """Record an op that has a joint rule or no derivative."""
         if plan is None:
             self._notes.append((CUT, 0, op, [a.serial for a in args if type(a) is Tensor]))
             return
@@ -233,7 +234,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._edges.append((produced, True, op, None, None, None, 0, read))
 
     def _made(self, output):
-        """Mark one of several outputs as tracked, and return its (serial, shape, dtype)."""
+        """Mark one of an op's outputs as tracked, and return its (serial, shape, dtype)."""
         if output.serial is None:
             output.serial = next(serials)
         self._tracked.add(output.serial)
@@ -242,8 +243,9 @@ class GradientTape(TapeNotes, Jacobians):
     def _joined_read(self, op, tracked, rule, pick, args, attrs, outputs, saved):
         """Return the values to keep for a joint rule, or for one rule of an op of several outputs.
 
-        (serials, shapes, rule, arguments, needed, inputs): `needed` is a bool per input, whether it
-        is tracked; `inputs` are (args, attrs) if a composite may replace the rule, otherwise None.
+        (serials, shapes, rule, arguments, needed, inputs): `needed` has a bool per input, whether
+        it is tracked; `inputs` is (args, attrs) if the op's composite may replace the rule,
+        otherwise None.
         """
         ends, shapes, needed = [], [], []
         tracked = tracked if type(tracked) is tuple else (tracked,)
@@ -339,7 +341,7 @@ class GradientTape(TapeNotes, Jacobians):
         while edges:
             produced, last, op, rule, serial, shape, count, read = edges.pop()
             if rule is None:
-                # free these before a joint rule, which may need much memory (a recomputed block)
+                # free these before a joint rule, which may need much memory to recompute a block
                 g = d = None
                 self._joined(op, produced, read, grads, needed, kept, taped)
                 continue
@@ -447,7 +449,7 @@ class GradientTape(TapeNotes, Jacobians):
 
 
 class _PausedTape:
-    """The re-entrant context of `stop_recording`: it stops the tape, and restarts it at the end."""
+    """The re-entrant context of `stop_recording`: the tape records again after its end."""
 
     def __init__(self, tape):
         self._tape = tape
@@ -466,7 +468,7 @@ class _PausedTape:
 
 
 def _ignore(_):
-    """Drop a note, because a record that is kept needs none."""
+    """Drop a note: a persistent tape keeps its record, which shows the same."""
 
 
 def _differentiating():

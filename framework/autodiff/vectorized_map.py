@@ -24,13 +24,13 @@ def vectorized_map(
 ) -> Any:  # fmt: skip
     """Apply `fn` to each row of `elems` and stack the results; all rows are computed together.
 
-    `fn` is called once. If that fails (Python reads a row's value, `fn` draws random numbers or
-    assigns to variables, ...), it is called once per row, after a warning.
+    `fn` is called once, for all rows. If that fails (Python reads a row's value, `fn` draws random
+    numbers or assigns to variables, ...), `fn` is called once per row, after a warning.
 
     Args:
         fn: a function of one argument, in the structure of `elems`, that returns a nest of tensors.
         elems: a tensor, or a nest of them, whose first axis counts the rows; a first axis of size 1
-            serves all rows.
+            is repeated for all rows.
         fallback_to_while_loop: whether to loop over the rows if they cannot be computed together.
         warn: whether to warn about the loop.
 
@@ -88,7 +88,7 @@ def _count(leaves):
 
 def _at_once(fn, elems, leaves, count):
     guard = _Guard()
-    recorders.push(guard)  # before the level, so that it receives the calls on all rows
+    recorders.push(guard)  # opened before the level, to receive the calls on all rows
     try:
         level = Level()
         rows = [Batched(x, level) if shape_of(x)[0] == count else _row(x, 0) for x in leaves]
@@ -125,7 +125,7 @@ def _stacked(*rows):
 
 
 class _Guard(Recorder):
-    """Recorder that refuses events that must happen once per row: random draws and assignments."""
+    """Recorder that raises on events that every row needs separately: draws and assignments."""
 
     def random_draw(self, draw, tensor):
         raise BatchedValueError("Each row draws random numbers of its own.")

@@ -1,7 +1,7 @@
 """EventLog: a recorder that logs all events with source lines; `debugging.trace()` opens one.
 
-It logs every op, read and assignment, recorded by a tape or not, with the line of the innermost
-frame outside this package. It keeps no arrays.
+The log contains every op, read and assignment, recorded by a tape or not, with the line of the
+innermost frame outside this package. It keeps no arrays.
 """
 
 import os
@@ -148,7 +148,7 @@ def trace() -> Any:
     """Return a context that logs every op with the source line that called it.
 
     `explain` and `print` of a tape that records in it show files and lines, and distinguish ops
-    that no tape recorded from ops that never ran. It costs about a microsecond per op.
+    that no tape recorded from ops that never ran. The log costs about a microsecond per op.
 
     Example:
         >>> import framework as tf

@@ -1,4 +1,4 @@
-"""One sentence that explains why a gradient is None or zero, or how the target depends on a source.
+"""Explain in a sentence why a gradient is None or zero, or how the target depends on a source.
 
 The record and the notes of a tape are a graph of serials. A gradient is None because every path
 from the source ends before the target; the sentence names that place and a remedy. Under
@@ -26,7 +26,7 @@ def sentence(tape, targets, source):
 
 
 def reason_of_none(tape, targets, variable):
-    """Return why the gradient of a variable is None, with a remedy; "" if it is not None.
+    """Return why the gradient of a variable is None, with a remedy; "" if the gradient is not None.
 
     Args:
         targets: the targets' serials.
@@ -38,7 +38,7 @@ def reason_of_none(tape, targets, variable):
 
 
 def why(tape, targets, source):
-    """Return the Explanation of a gradient that is None; None if the target depends on the source.
+    """Return the Explanation of a gradient of None, or None if the target depends on the source.
 
     Args:
         targets: the targets' serials.

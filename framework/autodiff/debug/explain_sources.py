@@ -1,4 +1,4 @@
-"""Explanations for a source that is not on the record: unwatched, another object, or reset."""
+"""Explanations for a source that the tape did not record: unwatched, another object, or reset."""
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def _unwatched_variable(tape, variable):
     if twin is not None:
         return Explanation(
             "None", f"the variable {name} is another object than the one used, {label(twin)}, "
-            "which has the same value", "pass the very variable that the computation reads",
+            "which has the same value", "pass the variable that the computation reads",
         )  # fmt: skip
     paused = "inside stop_recording(), " * any(kind is notes.PAUSED for kind, *_ in tape._notes)
     return Explanation(
@@ -93,7 +93,7 @@ def _another_object(tape, source):
                 return Explanation(
                     "None", f"{described(source)} is another object than the one that was watched, "
                     f"a tensor{detail}",
-                    "pass the very object that was watched and used; a tensor computed anew, or "
+                    "pass the same object that was watched and used; a tensor computed anew, or "
                     "a name bound again, is a different one",
                 )  # fmt: skip
     for value in _kept(tape):

@@ -18,7 +18,7 @@ from framework.core import dtypes
 
 
 def traced(tape, targets, source, mine):
-    """Return the Explanation from the event log's graph of all ops, or None without an answer."""
+    """Return the Explanation that follows from the event log, or None."""
     entries = list(tape._event_log.entries)
     number = number_of(tape)
     pairs = [
@@ -75,7 +75,7 @@ def _flows(entry):
 
 
 def _outside(tape, entry, entries, number):
-    """Return when an unrecorded entry ran, relative to the tape's recording, as a text."""
+    """Return a text that says when an unrecorded op ran, relative to the tape's recording."""
     output = entry.outputs[0]  # serials increase over time, so they show when the op ran
     if any(kind is PAUSED and start < output < end for kind, start, end, *_ in tape._notes):
         return "inside stop_recording()"

@@ -44,7 +44,7 @@ def _is_target(targets, source, serials):
 
 
 def _path(recorded, targets, serials):
-    """Return the recorded ops between source and targets, and the source's descendants."""
+    """Return the recorded ops on paths from the source to the targets, and its descendants."""
     reached = set(serials)
     for step in recorded:
         if not reached.isdisjoint(step.inputs):
@@ -60,7 +60,7 @@ def _path(recorded, targets, serials):
 
 
 def _walk(tape, recorded, targets, path, reached):
-    """Return the cotangents of all serials, and the ops of the path whose rules gave only zeros."""
+    """Return the cotangents by serial, and the ops of the path whose rules returned only zeros."""
     grads = seeds(list(targets), None, False)
     blocks = []
     bounds = [step.index for step in recorded[1:]] + [len(tape._edges)]
@@ -80,7 +80,7 @@ def _walk(tape, recorded, targets, path, reached):
 
 
 def _contributions(tape, edges, grads):
-    """Return the contributions of one op's edges: serial of an input -> cotangent."""
+    """Return {serial of an input: the cotangent that it gets from this op}."""
     single = object.__new__(type(tape))
     single.__dict__.update(
         tape.__dict__, _edges=edges, _watched=set(), _reads={}, _persistent=True, _notes=[]
@@ -108,7 +108,7 @@ def _by_way_of(path):
 
 
 def _zeroed_by(step, recorded):
-    """Return (reason, remedy) for an op whose rule gave only zeros."""
+    """Return (reason, remedy) for an op whose rule returned only zeros."""
     name = f"{step.name}{where(step.layer, step.line)}"
     if step.name in _DEAD:
         y = step.edges[0][1].get("y")

@@ -7,7 +7,7 @@ from framework.autodiff.debug.recorded_ops import name_of
 
 
 class Explanation(NamedTuple):
-    """A gradient's kind of value, the reason for it, and a remedy."""
+    """What a gradient is (None, zero or connected), why, and a remedy."""
 
     value: str  # the gradient: "None", "zero" or "connected"
     reason: str

@@ -25,15 +25,15 @@ class Differences:
         Args:
             value: a function of a number.
             expected: its derivative at 0.
-            size: the magnitude of the summands of `value`. Derivatives below the rounding error of
-                such a sum are not resolved, so errors are relative to at least that error.
+            size: the magnitude of the summands of `value`. The rounding error of their sum is the
+                smallest derivative to which errors are relative.
         """
         least = max(self._least * size, 1e-300)
         right, left = self._slopes(value, self._step)
         if abs(right - left) > self.tolerance * max(abs(right), abs(left), least):
             nearer_right, nearer_left = self._slopes(value, self._step / 10)
             if abs(nearer_right - nearer_left) > 0.5 * abs(right - left):
-                # a kink: at a smooth point the difference of the slopes shrinks by a factor of ten
+                # a kink: at a smooth point the slopes differ ten times less
                 return None
         actual = (right + left) / 2
         return abs(actual - expected) / max(abs(actual), abs(expected), least), actual

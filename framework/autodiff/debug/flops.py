@@ -1,9 +1,9 @@
-"""FLOPs: how many floating-point operations a call of an op takes.
+"""FLOPs: the number of floating-point operations of a call of an op.
 
 A product and its sum count as two, another elementwise function as one, and moving elements as
-zero. An op without a formula counts one for each element of its largest array. The backward pass
-of a contraction counts the forward's FLOPs for each differentiated input, that of a recurrent op
-or of attention twice the forward's, that of any other op the forward's.
+zero. An op without a formula counts one for each element of its largest array. The backward pass of
+a contraction takes the FLOPs of its forward once per differentiated input; that of a recurrent op
+or of attention takes twice the forward's, that of any other op as many as the forward.
 """
 
 from math import prod
@@ -24,7 +24,7 @@ def flops(op, shapes, results, attrs):
 def backward_flops(op, forward, inputs):
     """Return the FLOPs of the backward pass of a call that took `forward` FLOPs.
 
-    `inputs` is the number of differentiated inputs; of a contraction only its two factors count.
+    `inputs` is the number of differentiated inputs; a contraction has at most two, its factors.
     """
     return forward * min(inputs, 2) if op.kind == "contraction" or op.name in TWICE else forward
 
@@ -54,8 +54,7 @@ def _attention(shapes, results, attrs):
 
 
 def _recurrent(kernels):
-    """Count one product per row and step with each kernel; the inputs at these positions are the
-    kernels."""
+    """Count a product with each kernel per row and step; `kernels` are positions of inputs."""
 
     def formula(shapes, results, attrs):
         rows = prod(shapes[0][:-1])
@@ -83,7 +82,7 @@ FORMULAS = {
     "log_softmax": _per_element(4),
     "softmax_cross_entropy": _per_element(5),
     "sparse_softmax_cross_entropy": _per_element(4),
-    "batch_norm": _per_element(7),  # two each for the mean and the variance, three to normalize
+    "batch_norm": _per_element(7),  # mean 2, variance 2, normalization 3
     "layer_norm": _per_element(7),
     "rms_norm": _per_element(4),
     "solve": lambda shapes, results, attrs: (
@@ -99,5 +98,5 @@ TWICE = ("attention", "lstm", "lstm_cell", "gru", "simple_rnn")
 
 
 def _solved(shape):
-    """Return the FLOPs of an LU decomposition."""
+    """Return the FLOPs of solving by an LU decomposition."""
     return 2 * prod(shape) * shape[-1] // 3

@@ -1,9 +1,9 @@
 """check_gradients: compares the tape's derivatives with finite differences of the function.
 
-Everything runs in float64. The derivative of a random combination of the outputs along random
-directions is compared with the gradient. A direction whose two one-sided derivatives differ crosses
-a kink and is skipped. If a derivative is wrong, each recorded op is checked alone (`op_check.py`);
-the report names the first op with a wrong rule.
+The function and the tape run in float64. The derivative of a random combination of the outputs
+along random directions is compared with the gradient. A direction whose two one-sided derivatives
+differ crosses a kink and is skipped. If a derivative is wrong, each recorded op is checked alone
+(`op_check.py`); the report names the first op with a wrong rule.
 """
 
 from typing import Any
@@ -99,7 +99,7 @@ def check_gradients(
     try:
         with in_double(function.variables):
             return _Check(function, args, n, tolerance, seed, np.float64).run()
-    except DTypeError:  # fn uses constants of a fixed dtype such as float32
+    except DTypeError:  # `fn` contains constants of a fixed dtype such as float32
         return _Check(function, args, n, tolerance, seed, None).run()
 
 
@@ -118,7 +118,7 @@ def _repeatable(fn, args, variables):
 
 
 class _Check:
-    """The state of one call of `check_gradients`."""
+    """One call of `check_gradients`: the function, its arguments, variables and settings."""
 
     def __init__(self, function, args, n, tolerance, seed, dtype):
         self._function, self._n = function, n
@@ -192,7 +192,7 @@ class _Check:
             row.error = max(row.error, found[0])
 
     def _value(self, k, shift, weights):
-        """Return the weighted sum of the outputs with source number `k` moved by `shift`."""
+        """Return the weighted sum of the outputs after `shift` is added to source number `k`."""
         tensors = [Tensor(self._flat[i]) for i in self._places]
         if k < len(tensors):
             array = tensors[k].array
@@ -240,7 +240,7 @@ def _tensor_of(value):
 
 
 def _as(value, dtype):
-    """Return the value; a floating array is cast to `dtype`."""
+    """Return the value; cast it to `dtype` if it is a floating array."""
     return value.astype(dtype) if dtype is not None and _is_floating(value) else value
 
 

@@ -1,4 +1,4 @@
-"""The record and the notes of a tape as a graph of serials, and the places where its paths end."""
+"""A tape's record and notes as a graph of serials, and the ops at which its paths end."""
 
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ def only_blocked(links, mine, targets):
 
 
 def links_of(tape):
-    """Return the record as links; after a backward pass, only the edges that had no cotangent."""
+    """Return the record as links; after a backward pass only edges without a cotangent remain."""
     layers = Layers(tape)
     found = []
     for step in steps(tape):
@@ -55,7 +55,7 @@ def links_of(tape):
 
 
 def _to_integers(op, reads):
-    """Return whether the op is a cast from or to a dtype without gradients."""
+    """Return whether the op casts from or to a dtype that has no gradients, such as int32."""
     if op.name != "cast":
         return False
     kinds = [np.dtype(reads[name]).kind for name in ("x_dtype", "dtype") if name in reads]
@@ -141,6 +141,6 @@ _REMEDIES = {
 
 
 def joined(ends):
-    """Combine several ends into one reason and one remedy."""
+    """Combine the ends of several paths into one reason and one remedy."""
     ends = list(ends.items())[:3]
     return " and ".join(reason for reason, _ in ends), ends[0][1]

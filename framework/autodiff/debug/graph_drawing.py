@@ -62,7 +62,7 @@ def graph(tape, collapse):
 
 
 class _Runs:
-    """Keys for consecutive ops of one layer; an op of another layer starts a new key."""
+    """Assigns keys to ops; consecutive ops of one layer share a key."""
 
     def __init__(self):
         self._last, self._count = None, 0

@@ -1,9 +1,9 @@
 """Checker: finds the op that computed the first nonfinite value.
 
-A tensor is *tainted* if it is not finite; its origin is the op that computed nan or inf from
-inputs without it. A later op may mask such values out (`tf.where`, or a rule's exact zero), so in
-a repeated training step only the taint of the loss and of assigned variables is reported. With a
-hand-written tape the first taint of the forward pass raises at once.
+A tensor is *tainted* if it is not finite; its origin is the op that computed nan or inf from finite
+inputs. A later op may mask these values (`tf.where`, or a rule that returns exact zeros), so in a
+repeated training step only taints of the loss and of assigned variables are reported. With a
+hand-written tape, the first taint in the forward pass raises an error at once.
 """
 
 import sys
@@ -26,7 +26,7 @@ class NumericsError(InvalidArgumentError):
     """Raised for a value that contains nan or inf.
 
     Attributes:
-        op: the name of the op that computed it; None if it was an input or a variable's value.
+        op: the name of the op that computed the value; None for an input or a variable's value.
         phase: "forward", "backward" or "update".
         layer: the layer's path, or None.
         line: `file:line` of the user's code.
@@ -121,7 +121,7 @@ class Checker(Recorder):
             outside = next(a for a in bad if _has_nan(a))
             origin = self._from_outside(outside, op)
         elif bad and not _has_nan(output):
-            # an infinite input, such as that of a mask, makes the output infinite: this is intended
+            # an infinite input, such as a mask of -inf, makes the output infinite, as intended
             return
         else:
             origin = self._arisen(op, args, output)

@@ -1,4 +1,4 @@
-"""Checks each op of a function: its derivative rules against finite differences of its forward."""
+"""Checks the derivative rules of each op of a function against finite differences."""
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class Ops(Recorder):
     def _custom(self, at):
         """Return a custom_gradient's forward as a function of its inputs.
 
-        The ops inside it were recorded before the custom_gradient itself; they run again.
+        The recorder received the ops inside before the custom_gradient; they run again.
         """
         op, args = self._calls[at][:2]
         count = op.count
@@ -90,7 +90,7 @@ def _array(arg, present):
 
 
 def _outputs(op, arrays, attrs):
-    """Return the output arrays of an op, without the values it saves for its rule."""
+    """Return the output arrays of an op, without the arrays saved for its rule."""
     value = op.forward(*arrays, **attrs)
     value = value[0] if op.saves else value
     return [np.asarray(v) for v in ((value,) if op.outputs == 1 else value)]
@@ -104,8 +104,7 @@ def _forward(op, args, attrs):
 
 
 def _errors(op, args, attrs, outputs, values, random, differences):
-    """Return (position, derivative by rule, derivative by differences) of the first wrong rule,
-    or None."""
+    """Return (position, derivative by rule, by finite differences) of the first wrong rule."""
     arrays = [a.array if type(a) is Tensor else a for a in args]
     positions = [i for i, a in enumerate(arrays) if _is_float(a) and type(args[i]) is Tensor]
     if "call" in attrs:

@@ -33,14 +33,13 @@ def rebound(source):
 
 
 def _assignment(code, names):
-    """Return (name, source text, line) of the last assignment to a name in `names` of a value
-    computed from this name."""
+    """Return (name, source, line) of the last `x = ...` with x in `names` and computed from x."""
     try:
         lines, start = inspect.getsourcelines(code)
         text = textwrap.dedent("".join(lines))
         tree = ast.parse(text)
     except (OSError, TypeError, SyntaxError, tokenize.TokenError):
-        return None  # there is no source file, or the line alone is not a statement
+        return None  # there is no source file, or its text is not a statement
     found = None
     for node in ast.walk(tree):
         name = _bound_from_itself(node)
@@ -51,7 +50,7 @@ def _assignment(code, names):
 
 
 def _bound_from_itself(node):
-    """Return the name to which a statement assigns a value computed from the same name, or None."""
+    """Return the name x of a statement that assigns to x a value computed from x, or None."""
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return node.target.id
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):

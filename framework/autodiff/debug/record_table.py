@@ -71,7 +71,7 @@ def _size(count):
 
 
 class Memory:
-    """The bytes that a record keeps; an array that several ops keep counts once.
+    """The bytes that a record keeps alive; an array that several ops keep is counted once.
 
     Attributes:
         total: all bytes.

@@ -19,8 +19,9 @@ class RecordedOp:
         op: the op.
         inputs, outputs: serials of the tracked inputs and of all outputs.
         edges: (serial of an input, {name: value}) for each input with a rule: the values that the
-            rule reads, by the names in its signature.
-        layer: the layer that called the op, or None; `line` is known only under a trace.
+            rule reads, by parameter name.
+        layer: the layer that called the op, or None. `line`: the source line, known only under a
+            trace.
         in_shapes, out_shapes: shapes of `inputs` and `outputs`, None for an unknown one.
         dtype: the output's dtype, None if unknown.
     """
@@ -49,7 +50,7 @@ def name_of(layer):
 
 
 def steps(tape):
-    """Return the `RecordedOp`s of a tape, in order."""
+    """Return a `RecordedOp` for each recorded op of a tape, in order."""
     recorded = []
     for index, edge in enumerate(tape._edges):
         outputs, last, op, rule, serial, shape, count, read = edge
@@ -139,7 +140,7 @@ def _fill_from_event_log(tape, found):
 
 
 def _find_shapes(tape, found):
-    """Infer shapes and dtypes from those that the record contains."""
+    """Infer missing shapes and dtypes from those that the record contains."""
     known = {}  # serial of a tensor -> (shape, dtype), where dtype may be None
     for variable in tape.watched_variables():
         for serial in tape._reads.get(variable.serial, ()):
@@ -168,7 +169,7 @@ def _watched(tape):
 
 
 def _learn(step, known):
-    """Add the shapes and dtypes of a step's kept values to `known`."""
+    """Add the shapes and dtypes of the values that an op's edges keep to `known`."""
     for serial, reads in step.edges:
         for value in _flat(reads.values()):
             if value.serial is not None:
@@ -214,7 +215,7 @@ def _input_shapes(step, known):
         if serial in known:
             shapes[position] = known[serial][0]
         for i, name in enumerate(step.op.inputs):
-            # the input is a constant that a derivative rule saves for the backward pass
+            # the rule keeps this input, which may be a constant
             if name in reads and shapes[i] is None:
                 shapes[i] = np.shape(getattr(reads[name], "array", reads[name]))
     return list(shapes.values())

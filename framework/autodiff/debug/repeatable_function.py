@@ -13,10 +13,10 @@ class RepeatableFunction(Recorder):
     Args:
         fn: a function.
         args: arguments of a first call, which finds the variables that `fn` reads.
-        variables: the variables of `variables`; None: the trainable variables that `fn` reads.
+        variables: the variables to check; None: the trainable variables that `fn` reads.
 
     Attributes:
-        variables: the floating ones among these variables.
+        variables: the floating ones among the variables to check.
         coarsest: the least precise floating dtype of the arguments and of casts in `fn`.
     """
 
