@@ -8,9 +8,9 @@ _LINE = 64  # bytes of a cache line; each slot starts on one, because unaligned 
 
 
 class Arena:
-    """The memory of a plan: slots, each for one alias class of values at a time (see `Liveness`).
+    """The memory of a plan: slots, each used by one alias class at a time (see `Liveness`).
 
-    `offsets` assigns memory to the slots after all have been added.
+    `offsets` assigns memory to the slots once all slots have been added.
 
     Attributes:
         now: the position of the node whose code is being generated.
@@ -33,7 +33,8 @@ class Arena:
         return slot
 
     def hand_over(self, root, value, to):
-        """Give the slot of alias class `root` to class `to`; return False if sizes differ.
+        """Give the slot of alias class `root` to class `to`, unless their sizes differ; return
+        success.
 
         Args:
             value: the new value, of the class with root `to`.
@@ -45,8 +46,7 @@ class Arena:
         return True
 
     def release(self, root):
-        """End the lifetime of an alias class's slot: the current node is the last one that uses
-        it."""
+        """End the lifetime of a slot: the current node is the last to use the alias class."""
         slot = self._of.pop(root, None)
         if slot is not None:
             self._last[slot] = self.now
@@ -85,7 +85,7 @@ class Arena:
 def peak(pieces):
     """Return the largest number of bytes in use at once, from (bytes, first, last) positions."""
     changes = [(first, size) for size, first, _ in pieces]
-    # A value is still live at its last position; + 0.5 frees its memory after that.
+    # A value is still live at its last position, so its memory is freed at + 0.5.
     changes += [(last + 0.5, -size) for size, _, last in pieces]
     now = found = 0
     for _, change in sorted(changes):
@@ -95,8 +95,7 @@ def peak(pieces):
 
 
 def packed(sizes, first, last):
-    """Return offsets for blocks that are live from position `first` to `last`, so that they need
-    little memory in total.
+    """Return offsets of blocks, live from position `first` to `last`, in little memory.
 
     Larger blocks come first, each into the smallest gap between blocks that are live at the same
     time (Pisarchyk and Lee, Efficient memory management for deep neural net inference, 2020).

@@ -1,4 +1,4 @@
-"""Compares an eager call with an earlier graph, event by event, without building a second graph."""
+"""Compares an eager call with the graph of an earlier trace, event by event."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class AuditRecorder(GraphRecorder):
     Args:
         graph: the graph of the earlier trace.
         arguments: the argument tensors of the call.
-        given: {id of an argument of the graph: the plain number that the call passes for it}.
+        given: {id of an argument of the graph: the number that the call passes as this argument}.
     """
 
     def __init__(self, graph, arguments, given=None):
@@ -60,7 +60,7 @@ class AuditRecorder(GraphRecorder):
     def _differs(self, what, position=None, guarded=False):
         if self._difference is None:
             self._difference = Difference(what, position, guarded)
-        self._at = None  # the first difference ends the comparison: only that one is reported
+        self._at = None  # ends the comparison, because only the first difference is reported
 
     def _differs_here(self, what="", guarded=False):
         self._differs(what, self._line(), guarded)
@@ -84,7 +84,7 @@ class AuditRecorder(GraphRecorder):
         self._values[tensor.serial] = value
 
     def _is(self, x, arg):
-        """Return whether an argument of the call corresponds to the argument `x` of a node."""
+        """Return whether an op's argument in the call corresponds to the argument `x` of a node."""
         if type(arg) is Tensor:
             value = self._values.get(arg.serial)
             if value is x:
@@ -101,7 +101,7 @@ class AuditRecorder(GraphRecorder):
         return x is value or (value.constant is not None and self._holds(x, value.constant))
 
     def _holds(self, x, constant):
-        """Return whether `x` is a constant, or stands for a number, and equals `constant`."""
+        """Return whether `x`, a constant or an argument for a number, equals `constant`."""
         if id(x) in self._given:
             number = self._given[id(x)]
             if type(constant) is not np.ndarray:
@@ -112,8 +112,8 @@ class AuditRecorder(GraphRecorder):
     # ---- recorder events ----
 
     def op(self, op, args, attrs, outputs, saved):
-        # Most events are ops. For speed `_next` is inlined, and a single output is handled without
-        # a loop.
+        # This method is the most frequent one, so `_next` is inlined, and a single output needs no
+        # loop.
         at = self._at
         if at is None or self._block is not None:
             return
@@ -151,7 +151,7 @@ class AuditRecorder(GraphRecorder):
         values[tensor.serial] = value
 
     def _several(self, node, outputs, saved):
-        """Compare the outputs of an op, of any number, with those of the graph's node."""
+        """Compare all outputs of an op with those of the graph's node."""
         sized, made = node.op.sized_by_values, (*outputs, *saved)
         if len(node.all_outputs) != len(made):
             self._differs_here()
@@ -220,7 +220,7 @@ class AuditRecorder(GraphRecorder):
             return False
         if not all(map(self._is, block.inputs, inputs)):
             return False
-        # a reference to the old array prevents in-place updates, so `undo` can restore it
+        # the reference prevents an in-place update of the old array, so `undo` can restore it
         for variable in variables:
             self._before.setdefault(variable.serial, (variable, variable._array))
         self._block = block

@@ -58,5 +58,5 @@ class Audits:
         self.at, self._spacing, self.due = call + self._spacing, 2 * self._spacing, False
 
     def postpone(self, call):
-        """Reschedule the audit: a guard failed, because this call executed another path."""
+        """Reschedule an audit for which a guard failed, because the call took another path."""
         self.at, self.due = call + self._spacing, False

@@ -26,12 +26,12 @@ class BlockedFunction:
         bound: `bound(key, text, value)` returns a name for an object in the source's namespace.
         over: {id of an output: the inputs whose memory it can overwrite}.
 
-    In a call, all arrays have the size of the first one, which can differ from the group's.
+    A call can have arrays of another size than the group's; all have the size of the first.
     """
 
     def __init__(self, name, group, bound, over):
         self.name, self._group, self._bound, self._over = name, group, bound, over
-        # dtypes of the scratch blocks; names of the blocks that hold one number in all elements
+        # dtypes of scratch blocks; names of blocks filled with a constant
         self._scratch, self._full = [], []
         self._free = []  # (index, dtype) of scratch blocks that are free for reuse
         self._names, self._lines, self._late = {}, [], []
@@ -66,9 +66,9 @@ class BlockedFunction:
         """Return a function that takes the name of the output and returns lines of source."""
         ufunc = ufunc_of(node.op)
         if ufunc is None and lowering.into(node) is None:
-            # A forward function that is not a ufunc may treat Python numbers unlike arrays.
-            # Generated code runs under `no_warnings`, so call the function without the wrapper that
-            # suppresses warnings.
+            # Pass Python numbers unchanged: a forward function that is not a ufunc may treat arrays
+            # differently. Omit the forward's wrapper that suppresses warnings: generated code runs
+            # under `no_warnings`.
             forward = getattr(node.op.forward, "ufunc", node.op.forward)
             call = self._bound(id(forward), node.op.name, forward)
             text = f"{call}({', '.join(self._operands(node, self._plain))})"
@@ -112,7 +112,8 @@ class BlockedFunction:
                     self._free.append(free)
 
     def _target(self, position, output, overwrites):
-        """Return the name of the block that a node writes: in an output array, or a scratch block.
+        """Return the name of the block that a node writes: part of an output array, or scratch
+        memory.
 
         Scratch blocks hold temporaries, and outputs whose array a later node still reads.
         """
@@ -141,7 +142,7 @@ class BlockedFunction:
         ])  # fmt: skip
 
     def _body(self, arrays):
-        """Yield the lines that compute elements i to j."""
+        """Yield the source lines that compute elements i to j."""
         scratch = [f"t{i}" for i in range(len(self._scratch))]
         kinds = tuple(self._scratch)
         if kinds:

@@ -1,4 +1,4 @@
-"""Find the outside state that a function's bytecode reads: paths such as `self.config.scale`."""
+"""Find the state that a function's bytecode reads from outside, such as `self.config.scale`."""
 
 import dis
 
@@ -22,7 +22,7 @@ _known = {}  # id of a code object -> (code object, its paths)
 
 
 def paths_of(code):
-    """Return the reads of a code object that begin at a global, closure variable or argument.
+    """Return the reads in a code object that begin at a global, closure variable or argument.
 
     Returns:
         A list of (kind, name, steps): GLOBAL, CLOSURE or LOCAL (an argument), the variable's name,
@@ -32,7 +32,7 @@ def paths_of(code):
     if found is None:
         if len(_known) >= _KEPT:
             _known.clear()
-        # the cache keeps the code object alive, so that no other object gets its id
+        # the entry keeps the code object alive, so that no other object gets its id
         found = _known[id(code)] = code, _paths(code)
     return found[1]
 
@@ -101,9 +101,9 @@ def _is_item(instructions, position):
 
 
 def _only_updates(instructions, position, kind, name, steps):
-    """Return whether a read is part of `n += constant`, as in a count of calls.
+    """Return whether a read only serves `n += constant`, as in a counter of calls.
 
-    No result depends on such a read.
+    The function's result does not depend on such a read.
     """
     if position + 2 >= len(instructions) or instructions[position].opname not in _CONSTANTS:
         return False

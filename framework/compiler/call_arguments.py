@@ -1,6 +1,6 @@
-"""Flatten the arguments of a call into a cache key and arrays, and rebuild them with other tensors.
+"""Flatten a call's arguments into a cache key and arrays; rebuild them with other tensors.
 
-All functions here classify values by `sort_of` and visit tensors and arrays in the same order.
+All functions classify values by `sort_of` and visit tensors and arrays in the same order.
 """
 
 import operator
@@ -32,7 +32,7 @@ _KEPT = 32
 
 
 def sort_of(value):
-    """Return the category of an argument, one of the seven constants above."""
+    """Return the category of an argument: _ARRAY, _NUMBER, _PLAIN, _MAPPING, ..."""
     sort = _SORTS.get(type(value))
     if sort is None:
         sort = next((sort for kinds, sort in _BASES if isinstance(value, kinds)), _OBJECT)
@@ -85,9 +85,10 @@ def describe(value, key, arrays, token, numbers=None):
 
 
 def _c_ordered(value):
-    """Return the caller's array with a dtype that ops support, without a copy where possible.
+    """Return an argument's array in a dtype that ops support, without a copy if possible.
 
-    The result is in C order, like the copy in a tensor: rounding of sums depends on memory order.
+    The result is in C order, like an array in a tensor, because the rounding of sums depends on
+    memory order.
     """
     array = value if type(value) is np.ndarray else np.asarray(value)
     array = array if array.dtype in dtypes.by_array else array_of(array)
@@ -124,7 +125,7 @@ def _items(value, sort):
 def replaced(value, tensors, numbers=None):
     """Return `value` with each array replaced by the next of `tensors`, in the same order.
 
-    If `numbers` is given, also replace each int and float by the next of these.
+    If `numbers` is given, also replace each int and float by the next one of `numbers`.
     """
     sort = sort_of(value)
     if sort == _ARRAY:
@@ -143,7 +144,7 @@ def replaced(value, tensors, numbers=None):
 def _like(value, sort, old, new):
     """Return a nest like `value` with the items `new`.
 
-    A container of a user's type is returned itself if its items are unchanged.
+    If the items of a user's container are unchanged, the container itself is returned.
     """
     kind = type(value)
     if kind not in _SORTS and all(map(operator.is_, old, new)):
@@ -182,8 +183,7 @@ class CallArguments:
         return self._leaves
 
     def own(self, arrays, places=None):
-        """Return the arrays, with copies of the caller's NumPy arrays, to which the caller may
-        write.
+        """Return the arrays, but copies of the caller's NumPy arrays, which the caller may change.
 
         Args:
             arrays: the arrays that `describe` appended.
@@ -209,7 +209,7 @@ def named(names, values):
 
 
 class ObjectTokens:
-    """Tokens that stand for objects in keys of plans; a deleted object's plans are dropped."""
+    """Tokens that stand for objects in keys of plans; plans of a deleted object are dropped."""
 
     def __init__(self, plan_cache):
         self._plan_cache, self._tokens = plan_cache, {}
@@ -250,7 +250,7 @@ class ObjectTokens:
 
 
 class ObjectToken:
-    """Represents an object in keys; `text` describes it."""
+    """Represents an object in keys of plans; `text` describes the object."""
 
     __slots__ = ("text",)
 

@@ -21,7 +21,7 @@ class ConcreteFunction:
     """A function for one signature: the dtypes and shapes of its tensors, and its other arguments.
 
     A call takes the tensors; the other arguments have the values that the signature gives. There is
-    no graph: `source` has the plans, and `fn.explain()` says what is compiled when.
+    no TensorFlow graph: `source` has the plans, and `fn.explain()` lists them.
 
     >>> import framework as tf
     >>> f = tf.function(lambda x, n: x * n)

@@ -1,8 +1,8 @@
-"""Fusion of elementwise nodes into the kernel before them (epilogue), or after them (prologue).
+"""Fusion of an elementwise node into the kernel before (epilogue) or after it (prologue).
 
-`EPILOGUES` lists the op that a kernel can apply to its first output, `PROLOGUES` the op that it can
-apply to its first input, each where no other node reads that value. Results are equal to the last
-bit.
+`EPILOGUES` lists ops that a kernel can apply to its first output, `PROLOGUES` ops that a kernel can
+apply to its first input. No other node may read the value between op and kernel. Fusion does not
+change a bit of the results.
 """
 
 from framework.compiler.ir import Graph, OpNode, Value
@@ -17,13 +17,13 @@ EPILOGUES = {
 
 
 def fuse_epilogues(graph):
-    """Return the graph with epilogues and prologues fused; nodes that prologues replace remain."""
+    """Return the graph with fused epilogues and prologues; dead nodes remain."""
     uses = graph.uses()
     return _fuse_prologues(_fuse_epilogues(graph, uses), uses)
 
 
 def _fuse_epilogues(graph, uses):
-    # id of a kernel's node -> (attributes of the fused kernel, the node that it absorbs)
+    # id of a kernel's node -> (attributes of the fused kernel, the node that is fused into it)
     followed = {}
     for node in graph.nodes:
         before = _kernel_of_epilogue(node, uses)
@@ -61,7 +61,7 @@ def _fuse_prologues(graph, uses):
 
 
 def _with_prologue(node, uses):
-    """Return the node fused with the producer of its first input; None where that is impossible."""
+    """Return the node fused with the producer of its first input, or None."""
     if type(node) is not OpNode or not node.inputs:
         return None
     first = node.inputs[0]
@@ -81,14 +81,13 @@ def _node(node, args, attrs, outputs):
 
 
 def _alike(a, b):
-    """Return whether shapes and dtypes are equal, and the dtype is one that kernels compute in."""
+    """Return whether shapes and dtypes are equal, and kernels support the dtype."""
     same = a.shape == b.shape and a.dtype == b.dtype
     return same and a.dtype.kind == "f" and a.dtype.itemsize >= 4
 
 
 def _relu_gradient_of_batch_norm(gated, node):
-    """Return the arguments and attributes of `batch_norm_back` with the gradient of ReLU or ReLU6
-    fused, or None."""
+    """Return arguments and attributes for `batch_norm_back` to apply ReLU's gradient, or None."""
     h, where = gated.args
     if type(h) is not Value or not _alike(h, gated.outputs[0]):
         return None
@@ -114,7 +113,7 @@ def _is(value, name):
 
 
 def _compared(where, name, number):
-    """Return the value that an op compares with a number; None if `where` is something else."""
+    """Return the value that `where` compares with `number` by the op `name`; else None."""
     if not _is(where, name):
         return None
     y, other = where.node.args

@@ -51,8 +51,8 @@ def function(
     assigns variables and draws random numbers. If Python reads a tensor's value (`if loss > 1:`),
     another value is traced for another plan. Globals, closures and attributes that the body reads
     are guarded; printing and other side effects happen only while tracing. Under a `GradientTape`
-    the call is one record, and its backward pass is a plan, too. Under several tapes the body runs
-    eagerly.
+    the call is recorded as one op, whose backward pass is a plan too. Under several tapes the body
+    runs eagerly.
 
     Args:
         func: the function. If None, return a decorator.
@@ -95,7 +95,7 @@ class Function:
             )
         self._calls = 0
         self._in_python = 0
-        # of the last call that ran a plan: ([(dtype, shape) of each tensor], plan, result builder)
+        # for the fast path: ([(dtype, shape) of each tensor], plan, result builder)
         self._latest = None
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
@@ -132,7 +132,7 @@ class Function:
                     if type(value) is not Tensor:
                         break
                     array = value.array
-                    # indexing instead of `zip`, which takes 1.5 times as long
+                    # `zip` would take 1.5 times as long
                     dtype, shape = kinds[len(arrays)]
                     if array.dtype is not dtype or array.shape != shape:
                         break
@@ -195,7 +195,7 @@ class Function:
         self._latest = None
         if not kwargs and thread.call is None and all(type(a) is Tensor for a in args):
             entries = self._plan_cache.plans.get(key, ())
-            # Only for C order: the fast path does not compare strides, but a plan for C order does.
+            # Arrays must be in C order: the fast path does not compare strides.
             in_order = all(a.flags.c_contiguous for a in arrays)
             if len(entries) == 1 and len(arrays) == len(args) and in_order:
                 (entry,) = entries
@@ -332,7 +332,7 @@ def _as_result(result):
 
 
 def _apart(result, args, kwargs):
-    """Return the result with new tensors instead of argument tensors.
+    """Return the result with copies of those tensors that are arguments.
 
     Plans return new tensors, so eager calls must, too: `f(x)` is never `x`.
     """
@@ -365,8 +365,7 @@ def _any_masked(values):
 
 
 def _within_a_layer():
-    """Return [training, compute dtype] of the open layer call, because inner layers inherit
-    both."""
+    """Return [training, compute dtype] of the open layer call: inner layers inherit both."""
     layer, training, _ = thread.call
     return [_TRAINING[None if training is None else bool(training)], str(layer.compute_dtype)]
 

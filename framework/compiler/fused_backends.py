@@ -1,10 +1,10 @@
 """Backends of a fused function: NumPy calls over blocks (`NumpyBlocks`) and Numba loops
 (`NumbaLoops`).
 
-A call computes a list of variables with the scalars that `prepare` returned, which all variables
-share. A variable has arrays of equal size in C order and a destination for each result, which can
-be the array that the result replaces. Backends with equal `alike` compute the same function,
-so that one call can take the variables of all of them.
+A call computes a list of variables; all use the scalars that `prepare` returned. A variable is a
+pair: its arrays, of equal size and in C order, and a destination for each result, which can be the
+array that the result replaces. Backends with equal `alike` compute the same function, so one call
+can compute the variables of several.
 
 Both backends give the same bits if the graph has no sums and no exp or similar ops on arrays.
 """
@@ -48,8 +48,8 @@ class Namespace(dict):
 class ScalarNodes:
     """NumPy calls for the scalar nodes that do not depend on sums; both backends call `prepare`.
 
-    `prepare(*scalars)` returns `read`, the scalars that other nodes read, as 0-d arrays. `rest` are
-    the other nodes. Objects with equal `key` compute the same function.
+    `prepare(*scalars)` returns 0-d arrays for `read`, the scalars that nodes of `rest` read. `rest`
+    are all other nodes. Objects with equal `key` compute the same function.
     """
 
     def __init__(self, graph):
@@ -88,7 +88,7 @@ class ScalarNodes:
         # A forward function that is not a ufunc may treat NumPy scalars as Python numbers.
         if ufunc_of(node.op) is None:
             operands = [f"asarray({o})" if o in known else o for o in operands]
-        # Skip the wrapper that suppresses warnings: the caller runs under `no_warnings`.
+        # Omit the forward's wrapper that suppresses warnings: the caller runs under `no_warnings`.
         forward = getattr(node.op.forward, "ufunc", node.op.forward)
         call = self._namespace.bound(id(forward), node.op.name, forward)
         return f"{name} = {call}({', '.join(operands)})"
@@ -103,11 +103,10 @@ class ScalarNodes:
 
 
 class NumpyBlocks:
-    """The NumPy backend: calls block by block, which write to scratch blocks and to the
-    destinations.
+    """The NumPy backend: calls block by block, into scratch blocks and the destinations.
 
     Args:
-        graph: of elementwise nodes; its arguments are the arrays, then the scalars.
+        graph: a Graph of elementwise nodes, whose arguments are the arrays, then the scalars.
         places: for each result, the index of the array that it replaces.
     """
 
@@ -145,7 +144,7 @@ class NumpyBlocks:
 class NumbaLoops:
     """The Numba backend: compiled loops, usually one.
 
-    A second loop computes the nodes that read a sum over all elements (a norm).
+    Nodes that read a sum over all elements (a norm) need a second loop.
 
     Args:
         graph, places: as in `NumpyBlocks`; the graph can have sums over all elements.
@@ -186,7 +185,7 @@ class NumbaLoops:
             self._loops, self.alike = [made.loop for made, *_ in self._calls], graph
 
     def _group(self, group, later):
-        """Add the loop of a group; `later` are the ids of Values that later groups read."""
+        """Add the loop of a group; `later` has the ids of Values that later groups read."""
         targets = {id(v): p for v, p in zip(self._graph.results, self._places)}
         at, in_place = self._at, {}
         for value in group.outputs:
@@ -211,7 +210,7 @@ class NumbaLoops:
 
     @property
     def missing(self):
-        """The number of loops that must be compiled: not in memory or on disk."""
+        """The number of loops that must be compiled, because they are not in memory or on disk."""
         return sum(not loop.cached for loop in self._loops)
 
     def compile(self):
@@ -247,10 +246,10 @@ class NumbaLoops:
 
 
 class _BatchedLoop:
-    """A loop that one call runs for several variables. The thread team divides their elements if
-    that saves time: Adam on 100,000 parameters takes half the time.
+    """A loop that one call runs for several variables. The thread team shares the elements if that
+    saves time: Adam on 100,000 parameters takes half the time.
 
-    The machine code does not check its arrays. Dtypes are checked here, once per list of sizes.
+    The machine code does not check its arrays. This class checks dtypes once per list of sizes.
     """
 
     def __init__(self, group, graph):
@@ -283,7 +282,7 @@ class _BatchedLoop:
         try:
             numbers, parts = self._known[key]
         except KeyError:
-            # the sizes change at every call: the old entries are useless
+            # the sizes change from call to call, so old entries are useless
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             numbers, parts = self._known[key] = self._template(key[1:], [a.dtype for a in arrays])
@@ -306,5 +305,5 @@ _built = WeakValueDictionary()
 
 
 def _chooser(places):
-    """Return a function that returns the items of a list at these indices, as a tuple."""
+    """Return a function that picks the items of a list at these indices, as a tuple."""
     return itemgetter(*places) if len(places) > 1 else lambda pool: (pool[places[0]],)

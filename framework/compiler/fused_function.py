@@ -29,9 +29,10 @@ class FusedFunction:
         dtype: NumPy dtype of all arguments.
         ndim: the number of dimensions of the arrays while tracing.
 
-    `form` is the backend: `NumpyBlocks`, or `NumbaLoops` once these are compiled. It is None if
-    the caller must call the function directly: the function adds up all elements (only loops can),
-    is not elementwise, reads sizes or values in Python, or uses state. `possible` is false if no
+    `form` is the backend: `NumpyBlocks`, or `NumbaLoops` once these are compiled. It is None if the
+        caller must call the function directly: the function sums over all elements (only loops
+        support this), is not elementwise, reads sizes or values in Python, or uses state.
+        `possible` is false if no
     backend can compute it.
     """
 
@@ -56,8 +57,8 @@ class FusedFunction:
         self._whole = [s for s in nodes if s.all_outputs[0].shape] if pure else []
 
     def _is_distinct(self):
-        """Return whether all results are different Values, and none is another argument or a
-        constant."""
+        """Return whether results are different Values, and none is a constant or an extra
+        argument."""
         results, arguments = self._graph.results, self._graph.arguments
         if any(v.shape != self._shape or v.constant is not None for v in results):
             return False
@@ -74,7 +75,7 @@ class FusedFunction:
         if any(v.constant is not None and v.shape for v in node.inputs):
             return False
         if node.op.name == "reduce_mean":
-            return False  # a mean divides by the size, which may differ between calls
+            return False  # not possible: a mean divides by the size, which may differ between calls
         return is_sum(node) == "all" or (node.op.kind == "elementwise" and not node.attrs)
 
     def work(self, size):
@@ -100,8 +101,7 @@ class FusedFunction:
         return self._loops or None
 
     def _stay(self, doing, error):
-        """Log a failure of the compiler once, and keep the NumPy backend, so that training
-        continues."""
+        """Log a failure of the compiler once; training continues with the NumPy backend."""
         self._loops = False
         if doing not in _told:
             _told.add(doing)
@@ -111,7 +111,7 @@ class FusedFunction:
     def use_loops(self):
         """Switch to Numba loops if Numba is installed and they can compute the function.
 
-        Compiling takes about a second, the first time on a machine.
+        The first compilation on a machine takes about a second.
         """
         try:
             if tier.library("elementwise") is not None and self.loops is not None:

@@ -10,10 +10,10 @@ from framework.compiler.loop_codegen import MOST_ARRAYS
 
 
 class FusionGroup:
-    """Elementwise nodes of one shape, in order, with sums of their results and scalar nodes.
+    """Elementwise nodes of one shape, sums of their results, and scalar nodes, in order.
 
-    `inputs` are the Values that the group reads from outside, `outputs` its own Values that are
-    read outside. A group of shape () has scalar nodes only.
+    `inputs` are Values from outside that the group reads, `outputs` Values of the group that other
+    nodes read. A group of shape () has scalar nodes only.
     """
 
     __slots__ = ("columns", "inputs", "late", "met", "nodes", "outputs", "shape")
@@ -22,15 +22,15 @@ class FusionGroup:
     def __init__(self, shape):
         self.shape = shape
         self.nodes, self.inputs, self.outputs = [], (), ()
-        # ids of sums, and of scalars computed from them: these are known only after the loop
+        # ids of sums, and of scalars computed from sums, which are known only after the loop
         self.late = set()
-        # the row length if operands or sums of the group depend on rows, else None
+        # the row length if the group has operands or sums with one element per row or column, else
+        # None
         self.columns = None
         self.met = set()  # ids of all inputs and outputs of the group's nodes
 
     def has_room(self, nodes):
-        """Return whether the group, with these nodes added, needs no more arrays than a loop can
-        have."""
+        """Return whether adding the nodes keeps the group within the array limit of a loop."""
         return len(self.met.union(*map(_met, nodes))) <= MOST_ARRAYS
 
     @property
@@ -73,8 +73,8 @@ def grouped(graph, fits, alone, numbers=False):
         alone: `alone(node)` returns whether a single node is worth a group.
         numbers: whether groups also contain sums of their results and scalar nodes.
 
-    A group stays open until a node outside reads one of its results. Meanwhile later nodes of its
-    shape join it if they read its inputs or results. No open group depends on another.
+    A group is open until a node outside it reads one of its results. While it is open, later nodes
+    of its shape join if they read its inputs or results. No open group depends on another.
     """
     nodes = _FusionPass(graph, fits, alone, numbers).nodes
     return Graph(graph.arguments, nodes, graph.assigned, graph.results)
@@ -218,7 +218,7 @@ def layout(value, shape):
 
 
 def row_lengths_of(node, shape):
-    """Return the set of row lengths that a node's operands or sums require; empty without rows."""
+    """Return the row lengths that a node's operands or sums require; the set is usually empty."""
     size = math.prod(shape)
     over = is_sum(node)
     if over:
@@ -244,8 +244,10 @@ _LARGE = 1 << 20  # minimum elements for which a loop is limited by memory bandw
 
 
 def gains_as_loop(node):
-    """Return whether a single node is faster as a loop: NumPy takes several passes or broadcasts a
-    column at half speed, or the arrays are large and the op is not a ufunc."""
+    """Return whether a single node is faster as a loop.
+
+    NumPy broadcasts a column at half speed, and computes some ops in several passes over memory.
+    """
     shape = node.outputs[0].shape
     if any(layout(v, shape) == loop_kernels.COLUMN for v in node.inputs):
         return True

@@ -1,7 +1,7 @@
 """Comparison of two graphs: a graph becomes a plan only if two traces give equal graphs.
 
-Values that Python computes without ops (from `.array` or Python numbers) are constants of a trace.
-If such a constant differs in the next trace, a plan cannot repeat the call.
+Values that Python computes without ops (from arrays or Python numbers) are constants of a trace. If
+such a constant differs in the next trace, a plan cannot repeat the call.
 """
 
 import numpy as np
@@ -16,7 +16,8 @@ class Difference:
     Args:
         what: a description; "" means that they executed different code.
         position: (file, line number) in user code, or None.
-        guarded: whether a guard of the first trace fails there, so that its plan will not run.
+        guarded: whether a guard of the first trace fails at this position, so that its plan will
+            not run.
     """
 
     __slots__ = ("guarded", "line", "what")
@@ -35,7 +36,7 @@ def difference(a, b, given=None):
     """Return the first `Difference` between two graphs, or None if they are equal.
 
     Args:
-        given: {id of an argument of `b`: the number that `a` has instead}.
+        given: {id of an argument of `b`: the number in its place in `a`}.
     """
     if any(b.watched.get(serial, watched) != watched for serial, watched in a.watched.items()):
         return Difference("", guarded=True)
@@ -83,7 +84,7 @@ def _node_difference(s, t, numbers):
         x.shape != y.shape or x.dtype != y.dtype
         for x, y in zip(s.all_outputs, t.all_outputs, strict=True)
     ):
-        # If the size of the op's result depends on values, a guard on the result's shape follows.
+        # A guard on the result's shape follows if that depends on values.
         return Difference("", t.line, guarded=type(s) is OpNode and s.op.sized_by_values)
     return None
 
@@ -158,7 +159,7 @@ def equal(x, y):
         if x.shape != y.shape or x.dtype != y.dtype:
             return False
         if x.dtype.hasobject:
-            # compare the elements, because the bytes of an object array are addresses
+            # compares elements, because the bytes of an object array are addresses
             return x.tolist() == y.tolist()
         return x.tobytes() == y.tobytes()
     if isinstance(x, (tuple, list)):

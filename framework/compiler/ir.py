@@ -94,7 +94,7 @@ class GuardNode:
 
 
 class _LayerRef:
-    """A weak reference to the layer in whose call a node was traced; it keeps the layer's path."""
+    """A weak reference to the layer whose call contained a node, and the layer's path."""
 
     __slots__ = ("_layer", "_path")
 
@@ -137,7 +137,7 @@ class Graph:
         results: the Values returned.
     """
 
-    facts = None  # further data that must be equal in two traces to make a plan
+    facts = None  # further data that must be equal in two traces before they become a plan
     structure = None  # the structure (nest) of the returned value
     watched = types.MappingProxyType({})  # serial of a variable -> whether a tape watched it
     blocks = types.MappingProxyType({})  # index of a block's first node -> Block
@@ -197,7 +197,7 @@ class GraphRecorder(Recorder):
     def __init__(self, arguments, undoable=False):
         self.began, self._undoable = next(serials), undoable
         self.refusal = None
-        # whether the call created variables, which later calls will not do
+        # whether the call created variables; a later call will not create them again
         self.created_variables = False
         self.runs_user_code = False  # whether code outside the package called an op
         self.finds_user_code = self.keeps_lines = False
@@ -255,7 +255,7 @@ class GraphRecorder(Recorder):
             variable._array = array
 
     def _line(self):
-        """Return the position in user code if nodes keep it; else note whether user code runs."""
+        """Return the line in user code, or, without lines, note whether user code runs."""
         if self.keeps_lines:
             return user_position(2)
         if self.finds_user_code and not self.runs_user_code:
@@ -387,7 +387,7 @@ class GraphRecorder(Recorder):
 
 
 class _SideRecorder(Recorder):
-    """Replaces a GraphRecorder inside `pause_all`: a traced tensor read there prevents a plan."""
+    """Replaces a GraphRecorder in `pause_all`, where a read of a traced tensor prevents a plan."""
 
     def __init__(self, recording):
         self._recording, self.effect = recording, recording.effect
@@ -408,7 +408,7 @@ class _SideRecorder(Recorder):
 
 
 def _plain(value):
-    """Return an attribute with symbolic numbers replaced by plain ones."""
+    """Return an op's attribute with symbolic numbers replaced by plain ones."""
     if isinstance(value, WeakNumber):
         return value._read()
     if type(value) in (tuple, list):
@@ -417,7 +417,7 @@ def _plain(value):
 
 
 class _TraceRefusal:
-    """Why a plan cannot repeat a call: Python read a whole tensor. Names its op, layer and line."""
+    """Why a plan cannot repeat a call: Python read a tensor. The text names op, layer and line."""
 
     def __init__(self, how, value, layer):
         self.how = how
@@ -469,7 +469,7 @@ def user_line():
 
 
 def generators(graph):
-    """Return the graph's generators that depend on `set_seed`: a new seed invalidates the graph."""
+    """Return the graph's generators that `set_seed` replaces: a new seed invalidates the graph."""
     followed = {id(g): g for g in [random._Global.generator, *random.seeded_generators()]}
     return [g for g in {id(s.draw.source): s.draw.source for s in graph.draws}.values()
             if id(g) in followed]  # fmt: skip
@@ -484,7 +484,7 @@ def are_current(sources):
 
 
 def can_be_undone(graph):
-    """Return whether all draws can be repeated, which is false for a draw by a user's callable."""
+    """Return whether all draws can be repeated; a draw by a user's callable cannot."""
     kinds = (random.SeedGenerator, random.Stateless)
     return all(isinstance(node.draw.source, kinds) for node in graph.draws)
 

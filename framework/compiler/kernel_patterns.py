@@ -1,7 +1,7 @@
-"""Kernel patterns: one kernel computes several nodes in less time.
+"""Kernel patterns: one kernel computes several nodes faster than one kernel per node.
 
 The patterns are a convolution and the pooling that reads it, with their backward passes; both
-gradients of a convolution; GELU and its derivative. Results are equal to the last bit.
+gradients of a convolution; GELU and its derivative. The results have the same bits.
 """
 
 import itertools
@@ -118,7 +118,8 @@ def _with_derivative(by_x, readers, order, replacements):
             continue
         first, second = sorted((by_x, by_w), key=lambda node: order[id(node)])
         if any(order.get(id(v.node), -1) >= order[id(first)] for v in (x, w)):
-            # x or w is computed between the two nodes; in a transposed convolution, x is a gradient
+            # x or w is computed between the nodes, as in a transposed convolution, where x is a
+            # gradient
             continue
         attrs = {**window, "relu": False, "needed": (True, True, False)}
         outputs, back = (*by_x.outputs, *by_w.outputs), table["conv_bias_back"]
@@ -128,10 +129,10 @@ def _with_derivative(by_x, readers, order, replacements):
 
 
 def _with_slope(back, readers, order, replacements):
-    """Return replacements for GELU and its gradient, which becomes cotangent * derivative; {} if
-    unmatched.
+    """Return replacements for GELU and its gradient; {} if unmatched.
 
-    GELU and its derivative have common subexpressions, which one loop or NumPy kernel shares.
+    The gradient becomes cotangent * derivative. GELU and the derivative have common subexpressions,
+    which one loop or NumPy kernel computes once.
     """
     g, x = back.args
     if any(type(v) is not Value for v in (g, x)) or (g.shape, g.dtype) != (x.shape, x.dtype):

@@ -12,8 +12,8 @@ from framework.core.buffers import exclusive
 class Liveness:
     """Alias classes (values that may be views of one another) and the last use of each class.
 
-    A movement op may return a view of its input; so may any op whose output has as many bytes as an
-    input. Ufuncs, writers, fusion groups and ops declared `fresh` return new arrays.
+    A movement op may return a view of its input, and so may any op whose output has as many bytes
+    as an input. Ufuncs, into-writers, fusion groups and ops declared `fresh` return new arrays.
     """
 
     def __init__(self, graph):
@@ -83,8 +83,7 @@ def returns_new_array(node, value):
 
 
 def may_end_call(node):
-    """Return whether a node can end a call early: no variable may have changed before such a
-    node."""
+    """Return whether a node can end a call early; variables must not change before it."""
     if type(node) is OpNode:
         raises = node.op.raises
         return raises(node.all_outputs[0].dtype) if callable(raises) else raises
@@ -112,9 +111,9 @@ def alike(a, b):
 def own(variable):
     """Return the variable's array if nothing else refers to it, else a new array.
 
-    Three references are expected: the variable's, the calling plan's and the name here. The plan
-    calls this in a line of its own: within another call's arguments, Python's stack would hold
-    further references.
+    Three references are expected: the variable's, the calling plan's and the local name. The
+        generated code calls this function on a line of its own: within the arguments of another
+        call, Python's stack would hold further references.
     """
     array = variable._array
     if exclusive(array, holders=3) and array.flags.c_contiguous:

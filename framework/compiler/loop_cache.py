@@ -1,7 +1,6 @@
 """On-disk cache of the machine code of generated loops (see `kernels.sealed`).
 
-The file name contains a digest of the loop's source. Source is always generated anew, never read
-from disk.
+The file name contains a digest of the loop's source. The source itself is never read from disk.
 """
 
 import hashlib

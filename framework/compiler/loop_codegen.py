@@ -8,7 +8,7 @@ from framework.compiler.loop_ir import COLUMN, FULL, NUMBER, ROW, SIZES, LoopCon
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import scalar_code
 
-BLOCK = 4096  # elements of a block: sums within a block keep the dtype, sums of blocks are float64
+BLOCK = 4096  # elements summed in the value's dtype; sums of such blocks are added in float64
 TASK = "numbers, first, last, memory"
 ENTRY = "kind, things, count"
 MOST_ARRAYS = 40  # maximum number of arrays of a loop, the same as in `kernels/fast/elementwise.py`
@@ -84,11 +84,11 @@ class LoopCodegen:
 
     @property
     def _sized(self):
-        """Whether the arrays determine the number of elements."""
+        """Whether the array parameters determine the number of elements."""
         return self._full is not None or None not in (self._row, self._column)
 
     def _size(self, layout, parameter):
-        """Take the size from the first array of a layout, and add a check for further ones."""
+        """Use the first array of a layout for the sizes; check the sizes of further arrays."""
         slot = {FULL: "_full", ROW: "_row", COLUMN: "_column"}[layout]
         if getattr(self, slot) is None:
             setattr(self, slot, parameter)
@@ -143,7 +143,7 @@ class LoopCodegen:
     # ---- outputs ----
 
     def _sums(self):
-        """Name the sums, so that the steps after the loop can read them."""
+        """Give the sums names, so that the steps after the loop can read them."""
         self.sums = []  # (name in the source, value, summed axes: "all", "leading" or "last")
         for name, over in self.program.sums.items():
             value = self._named(name)
@@ -351,13 +351,12 @@ class LoopCodegen:
 
 
 def by_columns_alone(sums):
-    """Return whether the chunks of a task are columns, because all sums are over the leading
-    axes."""
+    """Return whether chunks of a task are columns, because it sums over leading axes only."""
     return bool(sums) and set(sums.values()) == {"leading"}
 
 
 def _joined(layouts):
-    """Return the layout of the result of operands with these layouts."""
+    """Return the layout of an op's result, given the layouts of its operands."""
     kinds = set(layouts) - {NUMBER}
     if len(kinds) == 1:
         return kinds.pop()

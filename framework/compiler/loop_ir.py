@@ -91,8 +91,8 @@ class LoopProgram(NamedTuple):
         row. The array of a sum has the dtype of the value.
     after: scalar steps, computed once the sums are known; `sum_of(name)` is the name of a sum over
         "all". Scalars are stored to 0-d arrays.
-    hidden: the values whose sum over "all" only `after` reads: it has no array.
-    ndim: the dimensions of the arrays of stores and then sums: one number for all, or a list.
+    hidden: the values whose sum over "all" is read only by `after`; such a sum gets no array.
+    ndim: the number of dimensions of the arrays of stores, then of sums: an int for all, or a list.
     task: whether the loop is a task of the thread team (`kernels/fast/tasks.py`) instead of a
         function of arrays. Its arguments are the addresses of the arrays, then the sizes `SIZES`.
         Chunks of it are elements or rows if there are no sums, and columns if all are "leading".

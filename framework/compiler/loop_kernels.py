@@ -15,9 +15,9 @@ then one for each sum. All arrays are contiguous and have the declared number of
 sizes are checked. A written array must not overlap others; in-place results are declared
 (`stores={"z": "x"}`).
 
-Numba is imported when a loop is first compiled. Results have the bits of NumPy except for exp, log,
-tanh and similar functions, which are the package's own (a few units in the last place), and for
-sums, which are added block by block, the sums of blocks in float64.
+Numba is imported when a loop is first compiled. Results have the same bits as NumPy's, with two
+exceptions: exp, log, tanh and similar functions are the package's own (a few units in the last
+place), and sums are added block by block, the sums of blocks in float64.
 """
 
 from framework.compiler.loop_cache import LoopMachineCode
@@ -87,7 +87,7 @@ _built = {}
 
 
 def build(program):
-    """Return the loop of a program, shared with programs that differ only in names.
+    """Return the loop of a program; programs that differ only in names share a loop.
 
     Raises:
         InvalidArgumentError: a loop does not support an op, dtype or layout, or a name is wrong.

@@ -1,4 +1,4 @@
-"""Lowering of a fusion group to one loop kernel, and estimates of the time that loops save."""
+"""Lowering of a fusion group to one loop kernel, and estimates of the time saved by loops."""
 
 import itertools
 import math
@@ -18,7 +18,7 @@ from framework.kernels.products import COLUMNS
 def fits_loop(node):
     """Return whether a loop can contain the node: its op, dtypes and layouts are supported."""
     if not all(v.size for v in node.inputs):
-        return False  # the input is empty
+        return False  # an empty input
     if is_sum(node):
         return True
     (output,) = node.outputs if len(node.outputs) == 1 else (None,)
@@ -43,7 +43,7 @@ def fits_loop(node):
 
 
 _NUMBERS = (int, float, bool)
-_ROWS = 8  # minimum rows per chunk, as in matrix products, if the array has so many
+_ROWS = 8  # minimum rows per chunk, as in matrix products, unless the array has fewer
 CHUNK = 512  # elements per work item of an array with fewer rows
 _COSTLY = {
     "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",
@@ -89,8 +89,7 @@ class GroupLoop:
         }
         self.layouts = [layout(v, group.shape) for v in self.inputs]
         rows = {loop_kernels.ROW, loop_kernels.COLUMN} & set(self.layouts)
-        # If no operand or sum depends on rows, the loop accepts arrays of any shape, as one
-        # dimension.
+        # If no operand or sum depends on rows, arrays of any shape are passed with one dimension.
         self.flat = not rows and all(over == "all" for over in self._sums.values())
         operands = [
             loop_kernels.LoopOperand(
@@ -143,8 +142,7 @@ class GroupLoop:
         return -(-self.size // CHUNK), 1, CHUNK
 
     def bytes_of(self, value, each):
-        """Return the bytes of a value per work item, or None if work items share elements of the
-        value."""
+        """Return the bytes of a value per work item; None if work items share its elements."""
         kind = layout(value, self.shape)
         if self.by_columns:
             own = kind in (loop_kernels.FULL, loop_kernels.ROW)
@@ -214,7 +212,7 @@ def _constants(group):
 def _constant(value, shape):
     """Return a float32 value whose elements are all equal as a `LoopConstant`, else None.
 
-    A ROW or COLUMN stays an array: the loop may take the size of rows from it.
+    A ROW or COLUMN stays an array, because the loop may take its row size from the array.
     """
     array, kind = value.constant, layout(value, shape)
     if array is None or array.dtype != np.float32 or not array.size or any(array.strides):
@@ -228,7 +226,7 @@ def _constant(value, shape):
 CALL, BYTE = 0.5e-6, 1e-10
 # A plan starts to use loops once its NumPy calls have taken as long as importing Numba and
 # compiling the loops that are not cached on disk.
-_TO_LOAD, _TO_COMPILE = 0.1, 0.7  # seconds to import Numba, and to compile one loop
+_TO_LOAD, _TO_COMPILE = 0.1, 0.7  # estimated seconds to import Numba, and to compile one loop
 TRIAL = 20  # number of calls after which a plan estimates the time that loops would save
 # bytes written per call, above which the gain of loops is estimated before the first call
 LARGE = 1 << 25
@@ -243,10 +241,10 @@ def work(group):
 
 
 def calls_until_due(cost, missing):
-    """Return the number of calls, of `cost` estimated seconds each, after which loops save time.
+    """Return after how many calls, of `cost` estimated seconds each, loops save time.
 
-    It depends on sizes and the cache on disk, never on a clock, so that a program changes backend
-    at the same call each time.
+    The result depends on sizes and the cache on disk, never on a clock, so a program changes its
+    backend at the same call in every run.
 
     Args:
         missing: the number of loops that must be compiled.

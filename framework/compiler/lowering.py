@@ -14,9 +14,9 @@ from framework.compiler.ir import OpNode
 from framework.kernels import matmul, sums
 from framework.kernels.contiguous import IN_ORDER
 
-# With a scalar operand NumPy does not vectorise these ops: they take 5 times as long.
+# NumPy does not vectorize these ops for a scalar operand: they take 5 times as long.
 SLOW_WITH_NUMBERS = frozenset(("maximum", "minimum", "relu", "relu6"))
-_MANY = 1024  # minimum elements for which an array filled with the scalar is faster
+_MANY = 1024  # minimum elements for which an array filled with the scalar is faster than the scalar
 
 
 def call(ufunc, name, operands, out):
@@ -63,7 +63,7 @@ def number(node, operand, everywhere):
 
 
 def differs(node, name, bound):
-    """Return the condition under which a guard fails: Python would read another value.
+    """Return the source of the condition that a guard fails, so Python would read another value.
 
     Args:
         bound: `bound(key, text, value)` returns a name for an object in the source's namespace.
@@ -141,7 +141,7 @@ def _axes(node):
 
 
 def _added(node, operands, out, number):
-    """Lower a sum to a matrix product where `sums.as_product` allows it, else to `add.reduce`."""
+    """Lower a sum to a matrix product if `sums.as_product` allows it, else to `add.reduce`."""
     found = _axes(node)
     if found is None:
         return None
@@ -206,9 +206,9 @@ INTO = {
 # Ops that read an operand after they start to write `out`, which therefore must not alias it.
 LATE_READERS = frozenset(("tanh_back", "sum_to", "reduce_sum", "reduce_mean", "matmul", "products"))
 
-# Kernels that can write their first output into `out`. An entry is a function of a node. It returns
-# the positions of the inputs that `out` may overwrite, or None if the node does not compute that
-# output.
+# Kernels that can write their first output into `out`. An entry is a function of a node that
+# returns the positions of the inputs that `out` may overwrite, or None if the node does not compute
+# its first output.
 KERNELS = {
     **dict.fromkeys(
         ("batch_norm", "conv", "conv_bias", "conv_input", "cell_put", "gelu_with_slope"),
@@ -238,7 +238,7 @@ NAMES = {
 
 
 def read_as_arrays(graph):
-    """Return the ids of 0-d Values that must be arrays: ops other than ufuncs read them."""
+    """Return the ids of 0-d Values that must be arrays, because ops other than ufuncs read them."""
     readers = [s for s in graph.nodes if type(s) is OpNode and ufunc_of(s.op) is None]
     return {id(v) for s in readers for v in s.inputs if not v.shape}
 

@@ -20,7 +20,7 @@ from framework.kernels import tier
 # A region of at most _FEW tasks and _SMALL estimated seconds becomes one call per loop kernel.
 _FEW, _SMALL = 3, 5e-6
 _SHARED = 1 << 18  # minimum bytes of an array for which several threads sum its columns
-# maximum bytes per array for which a single node joins a region; above, NumPy is as fast
+# maximum bytes per array for which a single node joins a region; NumPy is as fast on larger ones
 _JOINS = 1 << 17
 _OF_PRODUCT = 8e-12  # estimated seconds per multiplication of a matrix product
 # A task of more than _HEAVY estimated seconds is heavy. After a heavy task, only nodes that read
@@ -31,7 +31,7 @@ _HEAVY = 1e-4
 class NumbaCodegen(NumpyCodegen):
     """Generates fusion groups as loop kernels and consecutive tasks as parallel regions.
 
-    Tasks are pending until a node that cannot join them; then the region is generated as one call.
+    Tasks are pending until a node cannot join their region; then the region becomes one call.
 
     `loops`: the loop kernels to compile.
     """
@@ -47,7 +47,7 @@ class NumbaCodegen(NumpyCodegen):
         self._fixed = set()  # names of arrays that are allocated before a call
         self._made = set()  # alias classes that tasks of the open region write
         self._heavy = False  # whether a task of the open region is heavy
-        # names to delete, and alias classes to release, after the region
+        # after the region: names to delete, and alias classes to release
         self._gone, self._unneeded = [], []
         self._in_place = {}  # alias class -> key of the memory that it overwrites
         graph = tile_products(graph)
@@ -82,13 +82,13 @@ class NumbaCodegen(NumpyCodegen):
         return self._group_of(node) is not None
 
     def _moves_others(self, node):
-        """Return whether a node is a movement that reads no result of pending tasks."""
+        """Return whether a node is a movement op that reads no result of pending tasks."""
         if node.op.kind != "movement" or not node.op.plain or takes_out(node):
             return False
         return not any(self.lives.root(v) in self._made for v in node.inputs)
 
     def _follows(self, node):
-        """Return whether a node reads rows of pending results, which will still be in the cache."""
+        """Return whether a node reads rows of pending results while they are in the cache."""
         parts = kernel_calls(node)
         if parts is not None:
             rows = [u.array for u in parts[0].uses if u.partitioned and not u.written]
@@ -107,7 +107,7 @@ class NumbaCodegen(NumpyCodegen):
         self._heavy |= task_of_region.work > _HEAVY
 
     def _close(self):
-        """Generate the open region: single loop calls if it is small, else one call of the team."""
+        """Generate the open region: a call of the thread team, or of each loop if it is small."""
         pending, self._pending = self._pending, []
         self._made, self._heavy = set(), False
         if not pending:
@@ -172,10 +172,9 @@ class NumbaCodegen(NumpyCodegen):
         return self._in_place.get(root) or (("class", root) if slot is None else ("slot", slot))
 
     def _access(self, value, unit, written=False, columns=False):
-        """Return the MemoryAccess of a value; if `unit` (bytes) is None, each chunk uses the
-        whole value."""
+        """Return the MemoryAccess of a value; without `unit` (bytes), chunks use all of it."""
         if not written and id(value) not in self._in_buffers:
-            unit = None  # the value may be a view, whose rows are not rows of its memory
+            unit = None  # the rows of a view may not be rows of its memory
         return MemoryAccess(self._memory(value), unit, written, columns)
 
     def _op(self, position, node):
@@ -264,7 +263,8 @@ class NumbaCodegen(NumpyCodegen):
         return line if node.layer is None else f"{line}  # {node.layer.path}"
 
     def _group(self, position, group, tiled=None):
-        """Add the loop of a group to the open region; assigned values overwrite their variables.
+        """Add the loop of a group to the open region; assigned values overwrite their variables'
+        arrays.
 
         Args:
             tiled: the TiledProduct that the group belongs to, or None.
@@ -309,8 +309,7 @@ class NumbaCodegen(NumpyCodegen):
             self._line(f"divide({value.name}, {number}, {value.name})")
 
     def _is_multiplied(self, value, tiled):
-        """Return whether the tiled product reads a value, which the loop must not overwrite
-        then."""
+        """Return whether a tiled product reads the value; the loop must not overwrite it then."""
         read = () if tiled is None else tiled.node.inputs
         return self.lives.root(value) in {self.lives.root(v) for v in read}
 
@@ -322,8 +321,8 @@ class NumbaCodegen(NumpyCodegen):
         roots = [self.lives.root(v) for v in read]
         for value in group.outputs:
             root = self.lives.root(value)
-            # only an array of the group's shape can overwrite an input: a scalar is stored after
-            # the loop
+            # a scalar is stored after the loop, so only an array of the group's shape can overwrite
+            # an input
             full = value.shape == group.shape and value.shape
             if id(value) in group.late or not full or root in self.lives.escaped:
                 continue
@@ -340,7 +339,7 @@ class NumbaCodegen(NumpyCodegen):
         return found
 
     def _loop_task(self, group, made, places, in_place, product=None):
-        """Return the RegionTask of a loop; a `product` among its inputs has no memory."""
+        """Return the RegionTask of a loop; an input that is the tiled `product` has no memory."""
         outs = (*made.outputs, *made.sums)
         extent, unit, each = made.units()
         accesses = []
@@ -368,7 +367,7 @@ class NumbaCodegen(NumpyCodegen):
         """Return the RegionTask of a tiled product with its loop, and its line of source.
 
         Args:
-            loop, line: those of the loop alone.
+            loop, line: the RegionTask and the source line of the loop alone.
         """
         node, place = tiled.node, made.inputs.index(tiled.product)
         product = product_of(node)
@@ -405,7 +404,7 @@ class NumbaCodegen(NumpyCodegen):
         text = self._bound(id(made.loop), "loop", made.loop)
         nodes = ", ".join(s.op.name for s in group.nodes)
         names = ", ".join([*operands, *(self._passed(made, v, v.name) for v in outs)])
-        if made.flat:  # the call names buffers, so a comment in the source lists the values
+        if made.flat:  # the call has buffer names, so its comment lists the values
             read = [self._name(v) for v in made.inputs]
             written = ", ".join(v.name for v in group.outputs)
             nodes = f"{written} from {', '.join(read)} by {nodes}"
@@ -423,7 +422,6 @@ class NumbaCodegen(NumpyCodegen):
 
 
 def _adds_much(group):
-    """Return whether a group sums the columns of an array that is large enough for several
-    threads."""
+    """Return whether a group sums columns of an array that is worth several threads."""
     (node,) = group.nodes
     return is_sum(node) == "leading" and node.inputs[0].nbytes >= _SHARED

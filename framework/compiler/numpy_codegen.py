@@ -19,9 +19,9 @@ from framework.compiler.numpy_tasks import products
 class NumpyCodegen:
     """Generates the source of a plan and its namespace.
 
-    `source` defines `make(buffers...)`, which returns the function of the arguments. That returns a
-    tuple of result arrays, or None if a guard fails, before any variable has changed. If
-    `calls_numpy`, its computations can cause NumPy warnings.
+    `source` defines `make(buffers...)`, which returns the plan function. This function takes the
+    plan's arguments and returns a tuple of result arrays, or None if a guard fails, before any
+    variable has changed. `calls_numpy` is true if its computations can cause NumPy warnings.
     """
 
     any_order = False  # whether the memory order of values may differ from that of eager ops
@@ -47,7 +47,7 @@ class NumpyCodegen:
         self._drawn = {}  # id of a generator's state -> (variable's name, old array's name)
         self._guards_left = len(graph.guards)
         for value in self.lives.values():
-            value.name = None  # an earlier code generation may have named the value
+            value.name = None  # another code generation may have named the value
         for value, text in zip(graph.arguments, argument_names, strict=True):
             value.name = self._unique(text)
         self._check_state(state)
@@ -60,7 +60,7 @@ class NumpyCodegen:
 
     @property
     def elsewhere(self):
-        """The peak of bytes in arrays that ops allocate outside the arena, without results.
+        """The peak of bytes in arrays that ops allocate outside the arena; results do not count.
 
         Temporary memory within kernels is not counted.
         """
@@ -68,7 +68,7 @@ class NumpyCodegen:
 
     def compiled(self):
         """Compile the source and return its function `make`."""
-        # The source is generated from op names and numbers; user-defined names are sanitised.
+        # The source is generated from op names and numbers; user-defined names are sanitized.
         exec(compile(self.source, "<compiled step>", "exec"), self.namespace)  # noqa: S102
         make = self.namespace["make"]
         return partial(_with_cells, make, self._cells) if self._cells else make
@@ -87,7 +87,7 @@ class NumpyCodegen:
         return name
 
     def _numbered_name(self, text):
-        """Return `relu_1`, `relu_2`, ...; the name `relu` is the function's."""
+        """Return `relu_1`, `relu_2`, ... for results of relu; `relu` itself is the function."""
         while True:
             number = self._numbered[text] = self._numbered.get(text, 0) + 1
             if f"{text}_{number}" not in self._names:
@@ -125,8 +125,7 @@ class NumpyCodegen:
         return self._bound(id(variable), short, variable)
 
     def _number(self, number, dtype=None):
-        """Return the expression of a number. For float operands it is a 0-d array, which is
-        faster."""
+        """Return the expression of a number; beside floats a 0-d array, which is faster."""
         if dtype is not None and dtype.kind == "f" and isinstance(number, (int, float)):
             array = np.asarray(number, dtype)
             key = ("number", array.tobytes(), dtype)
@@ -149,7 +148,7 @@ class NumpyCodegen:
             self._body += state.source(self._bound, self._unique, self._cell)
 
     def _check_order(self):
-        """Add checks that arguments are in C order, on which the rounding of sums depends."""
+        """Add checks that arguments are in C order: the rounding of sums depends on the order."""
         uses = self.graph.uses()
         for value in self.graph.arguments:
             if value.in_order and value.size > 1 and id(value) in uses:
@@ -210,7 +209,7 @@ class NumpyCodegen:
         writer = None if ufunc is not None else lowering.into(node)
         plain = node.op.plain and node.outputs[0].shape != ()
         if plain and node.op.kind == "elementwise" and not node.outputs[0].in_order:
-            # NumPy chooses the memory order, as in eager ops, so that sums have the same bits.
+            # NumPy chooses the memory order as in eager calls, so that sums have the same bits.
             plain = self.any_order
         if plain and ufunc is not None and not node.attrs:
             dtype = self._float_beside(node)
@@ -228,7 +227,7 @@ class NumpyCodegen:
             self._call(position, node)
 
     def _is_another_view(self, node):
-        """Return whether the node reshapes a value in the arena, which needs no computation."""
+        """Return whether the node reshapes a value in the arena, which costs nothing."""
         return node.op.name == "reshape" and id(node.inputs[0]) in self._in_buffers
 
     def _view(self, node):
@@ -253,7 +252,7 @@ class NumpyCodegen:
         return name if arg.shape or id(arg) in self._numbers else f"{name}[()]"
 
     def _float_beside(self, node):
-        """Return the dtype that scalar operands of a node adopt from its arrays, or None."""
+        """Return the dtype that scalar operands adopt from the node's arrays, or None."""
         dtypes = {v.dtype for v in node.inputs}
         return dtypes.pop() if len(dtypes) == 1 else None
 
@@ -294,8 +293,7 @@ class NumpyCodegen:
         return f"{call}({', '.join(operands)})"
 
     def _placed(self, position, node, value, maker):
-        """Name an output, and assign memory to it before the line that writes it; return the
-        name."""
+        """Name an output, and assign memory to it before it is written; return the name."""
         out = self._destination(position, node, value) or self._empty(value)
         value.name = self._numbered_name(maker.op.name)
         self._body.append(f"{value.name} = {out}")
@@ -377,7 +375,7 @@ class NumpyCodegen:
     # ---- memory ----
 
     def _destination(self, position, node, value):
-        """Return the array for a value: its variable's or one in the arena; None to allocate."""
+        """Return the array for a value: its variable's, one in the arena, or None (a new one)."""
         root = self.lives.root(value)
         if root in self.lives.escaped:
             found = self._owned(position, node, value)
@@ -396,15 +394,14 @@ class NumpyCodegen:
         return self.arena.name(slot, value.shape, value.dtype)
 
     def _note_allocated(self, position, node, value):
-        """Count a value that the op allocates; movement ops return views."""
+        """Count the memory of an array that an op allocates; movement ops return views."""
         escapes = self.lives.root(value) in self.lives.escaped
         if not escapes and id(value) not in self._in_buffers and node.op.kind != "movement":
             last = self.lives.read_last.get(id(value), position)
             self._elsewhere.append((value.nbytes, position, last))
 
     def _written_over(self, position, node, value):
-        """Hand the slot of an input that no later node reads to the output; return whether there
-        is one."""
+        """Give the output the slot of an input that no later node reads; return success."""
         if type(node) is FusionGroup:
             return False
         to = self.lives.root(value)
@@ -431,7 +428,7 @@ class NumpyCodegen:
         old = [v for v in overwritable(node) if v.variable is variable]
         if not old or not alike(old[0], value):
             return None
-        old = old[0]  # both operands may be the variable's value, as in `v * v`
+        old = old[0]  # the variable's value may be both operands, as in `v * v`
         root = self.lives.root(old)
         if root in self.lives.escaped or self.lives.last[root] > position:
             return None
@@ -469,7 +466,7 @@ class NumpyCodegen:
         self._body.append(f"return ({''.join(f'{name}, ' for name in names)})")
 
     def _as_array(self, value):
-        """Return the expression of a value as an array; it may be a NumPy scalar."""
+        """Return an expression that makes the value an array, even if it is a NumPy scalar."""
         name = self._name(value)
         outside = (value.constant, value.variable, value.argument)
         known = value.shape or any(x is not None for x in outside)

@@ -1,7 +1,7 @@
 """Parallel regions of plans without Numba: large products, their epilogues and row kernels.
 
-Independent tasks run in parallel; tasks that need the same rows form a chain, which a thread runs
-for a range of rows (see `matmul.several`). Results are equal to the last bit.
+Independent tasks run in parallel. Tasks that need the same rows form a chain, which a thread runs
+for a range of rows (see `matmul.several`). The results have the same bits.
 """
 
 from framework.compiler.ir import Graph, OpNode
@@ -10,7 +10,7 @@ from framework.core.op import table
 
 
 def with_parallel_tasks(graph):
-    """Return the graph with tasks gathered into nodes of the op `products`, reordered."""
+    """Return the graph, reordered, with tasks merged into nodes of the op `products`."""
     tasks = ProductTasks(graph)
     if not tasks.by_end:
         return graph
@@ -18,8 +18,7 @@ def with_parallel_tasks(graph):
 
 
 class _TaskChain:
-    """Tasks that read only the same rows of earlier results, so that one thread can run all of
-    them.
+    """Tasks of which each reads only its own rows of earlier results, so one thread runs all.
 
     `numbers`: {id of a result: its index among the outputs of the chain}.
     """
@@ -52,8 +51,10 @@ class _TaskChain:
 
 
 class _Scheduler:
-    """Orders nodes: tasks are pending until a node outside their chain reads a result; then all
-    pending tasks become one node."""
+    """Orders nodes, with tasks in chains.
+
+    When a node outside a task's chain reads the task's result, all pending tasks become one node.
+    """
 
     def __init__(self):
         self.nodes, self._chains, self._views = [], [], []
@@ -112,7 +113,7 @@ def _scheduled(graph, tasks):
 
 
 def _node(chains):
-    """Return one node for several chains; a single product without epilogue stays unchanged."""
+    """Return one node for several chains; a single product without epilogue stays as it is."""
     first = chains[0].tasks[0]
     if len(chains) == len(chains[0].tasks) == 1 and first.is_plain:
         return first.node

@@ -12,16 +12,16 @@ from framework.compiler.ir import OpNode, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import gelu, matmul, rows
 
-# ufuncs of epilogues; all are commutative, so operands can be swapped
+# ufuncs of epilogues, all commutative, so that operands can be swapped
 _UFUNCS = (np.add, np.multiply)
 
 
 class RowKernel(NamedTuple):
-    """A kernel that computes row by row.
+    """A kernel whose outputs can be computed for any range of rows.
 
     by_rows: the function that computes a range of rows.
-    arguments, outputs: the numbers of leading arguments and of leading outputs with these rows.
-    shares: `shares(size)` returns whether threads share the work at a size.
+    arguments, outputs: how many leading arguments, and how many leading outputs, have these rows.
+    shares: `shares(size)` returns whether arrays of this size are worth several threads.
     dtypes: type codes of the supported dtypes.
     """
 
@@ -62,8 +62,8 @@ class TaskSpec(NamedTuple):
     """A task, as an attribute of its node.
 
     Args:
-        places: for each operand None (the next argument of the node) or (index of an output of the
-            node, shape to reshape it to).
+        places: for each operand, None for the next argument of the node, or (index of an output of
+            the node, shape to which it is reshaped).
         count: the number of outputs.
         kernel, attrs: the row kernel and its attributes; None and () for a product.
         transposed: whether each factor of the product is transposed.
@@ -86,7 +86,7 @@ class TaskSpec(NamedTuple):
         return a, b, out, ufuncs
 
     def text(self, operands, out):
-        """Return the source of the task, given those of the operands and of `out`."""
+        """Return the source of the task, given the source of the operands and of `out`."""
         given = iter(operands)
         pair = lambda transposed: ", ".join([next(given) + ".T" * t for t in transposed])
         factors = pair(self.transposed)
@@ -96,13 +96,13 @@ class TaskSpec(NamedTuple):
 
 
 def factors(given, transposed):
-    """Return the next two operands as factors of a product, transposed where `transposed`."""
+    """Return the next two operands as factors of a product, transposed if `transposed`."""
     a, b = (next(given).T if t else next(given) for t in transposed)
     return a, b
 
 
-# This op occurs in plans only: no tape records it. Its arguments are those of all tasks in order,
-# without results of earlier tasks of the same chain.
+# This op occurs in plans only: no tape records it. Its arguments are the operands of all tasks in
+# order, without results of earlier tasks of the same chain.
 products = Op("products", _products, no_derivative, outputs=None, listed=False, fresh=True)
 
 
@@ -132,7 +132,7 @@ class ProductTasks:
             if not epilogue_nodes:
                 break
             nodes += epilogue_nodes
-        while nodes[-1].op is table["reshape"]:  # the task does not include reshapes at its end
+        while nodes[-1].op is table["reshape"]:  # trailing reshapes are not part of the task
             (task.output,) = nodes.pop().inputs
         self.absorbed.update(map(id, nodes))
         self.by_end[id(nodes[-1])] = task
@@ -142,7 +142,7 @@ class ProductTasks:
         return self._uses.get(id(value)) == 1 and id(value) in self._reader
 
     def _epilogue_nodes(self, task, node):
-        """Return the nodes that join the epilogue; `node` reads the result so far."""
+        """Return the nodes that `node`, a reader of the task's result, adds to its epilogue."""
         if type(node) is not OpNode or id(node) in self.absorbed:
             return []
         now, made = task.output, node.outputs[0]
@@ -184,7 +184,7 @@ class NumpyProductTask:
         self.node, self.args, self._epilogue = node, list(node.args), []
         (self.output,) = node.outputs
         self.shape = self.output.shape
-        # indices of the arguments that chunks partition by rows
+        # indices of the arguments of which a chunk reads only its own rows
         self._partitioned = [] if node.attrs.get("transpose_a") else [0]
 
     def has_row_layout(self, other):
@@ -214,7 +214,7 @@ class NumpyProductTask:
     def all_outputs(self):
         return (self.output,)
 
-    partitioned = all_outputs  # chunks partition every output by rows
+    partitioned = all_outputs  # a chunk writes only its own rows of each output
 
     @property
     def is_plain(self):
@@ -281,7 +281,7 @@ def _is_by_rows(node):
         return False
     if not kernel.shares(x.size) or not matmul.shares(matmul.SHARED):
         return False
-    # shapes of an array with one element per column, and with one per row
+    # shapes of arrays with one element per column, or one per row
     lines = [x.shape[-1:], (x.size // x.shape[-1],)]
     fits = all(v.shape == x.shape for v in whole) and all(v.shape in lines for v in line)
     return fits and all(node.attrs.get("needed", (True,)))

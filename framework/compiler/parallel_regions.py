@@ -1,9 +1,8 @@
 """Parallel regions: consecutive products, loops and kernels that the thread team runs in one call.
 
-Each task has work items, mostly rows, and is cut into chunks. Tasks form phases with barriers
-between them (see `kernels/fast/team.py`). Within a phase, a thread runs a chunk through all tasks
-without waiting. So a task starts a new phase if it reads items that other chunks of the phase
-write.
+A task has work items, mostly rows, which are divided into chunks. Barriers separate phases of one
+or more tasks (see `kernels/fast/team.py`). Within a phase, a thread runs a chunk through all tasks
+without waiting, so a task that reads items written by other chunks starts a new phase.
 """
 
 import ctypes
@@ -38,7 +37,7 @@ class RegionTask(NamedTuple):
     task: an object with `address()`, which compiles the machine code if necessary.
     arrays: the names of its arrays. expected: (size, dtype) of each.
     ahead: a function that returns the integer arguments before the addresses of the arrays.
-    numbers: the integer arguments after them.
+        numbers: the integer arguments after the addresses.
     extent, unit: the number of work items; chunks are multiples of `unit` items.
     accesses: a MemoryAccess for each array. work: the estimated seconds on one thread.
     """
@@ -92,7 +91,7 @@ class ParallelRegion:
         tasks: a list of RegionTask.
         fixed: the names of the arrays allocated before a call, such as those of the arena.
 
-    `fixed` and `given`: the names of these arrays and of those that a call receives, in order.
+    `fixed` and `given` list the names of the arrays allocated before, and passed to, a call.
     """
 
     def __init__(self, tasks, fixed):
@@ -160,7 +159,7 @@ class _RegionCall:
             for task, code in zip(tasks[first:last], self._tasks[first:last], strict=True):
                 numbers += *code, task.extent, task.cut(parts)
         most = max(parts for _, _, parts in found)
-        # One assignment for all three, because another thread may call the region meanwhile.
+        # A single assignment, because another thread may call the region at the same time.
         self._lists = np.array(numbers, np.int64), np.array(found, np.int64).reshape(-1), most
 
     def __call__(self, *arrays):
@@ -176,14 +175,14 @@ class _RegionCall:
         if not plain or (array.size, array.dtype) != self._expected[at]:
             raise ValueError("an array of a parallel region has a wrong size, dtype or layout")
         self._put(self._places[at], array)
-        # Most arrays belong to variables and rarely change. A strong reference would prevent
-        # in-place updates of the variable.
+        # Most arrays belong to variables and are rarely replaced. A strong reference would prevent
+        # in-place updates.
         self._known[at] = weakref.ref(array)
 
     def _put(self, places, array):
         """Write the address of an array into the task arguments; this runs for each new batch."""
         if array.flags.writeable and array.size:
-            # takes a quarter of the time of `array.ctypes.data`
+            # four times faster than `array.ctypes.data`
             address = ctypes.addressof(ctypes.c_char.from_buffer(array))
         else:
             address = array.ctypes.data
@@ -199,7 +198,7 @@ _calls = weakref.WeakSet()
 
 
 def _cut_all():
-    """Cut all regions anew after the number of threads has changed."""
+    """Divide all regions into chunks again, after the number of threads has changed."""
     for call in list(_calls):
         call.cut()
 

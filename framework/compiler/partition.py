@@ -1,7 +1,7 @@
 """Partition of a joint graph of a function and its gradients into forward and backward pass.
 
-A `JointGraph` also holds the backward pass: for each set of results that can have cotangents, the
-gradients of the sources follow as further results.
+The results of a `JointGraph` are those of the function, then gradients of the sources, once for
+each set of results that can have cotangents.
 """
 
 from framework.compiler.ir import Graph, OpNode, Value
@@ -49,7 +49,7 @@ class Partition:
         self._second = [s for s in whole.nodes if id(s) not in in_first]
         results, self._found = whole.results[: joint.count], whole.results
         self._gradients, self._seeds = joint.gradients, joint.seeds
-        # `replay` repeats the ops as traced: optimized graphs contain ops without derivatives.
+        # `replay` repeats the traced ops, because optimized graphs contain ops without derivatives.
         self._ends = [joint.results[place] for place in differentiated]
         ops = [s for s in joint.nodes[: joint.began] if type(s) is OpNode]
         self._replayed = without_dead(Graph([], ops, [], self._ends)).nodes
@@ -83,7 +83,7 @@ class Partition:
         nodes = without_dead(Graph([], self._second, [], results)).nodes
         seeds = [v for v, asked in zip(self._seeds, which, strict=True) if asked]
         outside = [*(v for v, _ in self._given.values()), *seeds]
-        # Copy the Values: code for both passes may be generated at the same time.
+        # Copy the Values, because code for both passes may be generated at the same time.
         new = {id(v): Value(v, argument=place) for place, v in enumerate(outside)}
         arguments = list(new.values())
         copied = []
@@ -125,8 +125,7 @@ class Partition:
 
 
 def _forward_nodes(whole, own, count):
-    """Return the nodes of the forward pass: those that compute Values of `own`, and those that
-    these need.
+    """Return the nodes that compute Values of `own`, and all nodes on which these depend.
 
     A pass can add a node whose outputs are not in `own`, such as GELU's derivative. It belongs to
     the forward pass if the function's results or assigned values are computed from it.
@@ -147,7 +146,7 @@ def _forward_nodes(whole, own, count):
 
 
 def _copy(value, new):
-    if id(value) not in new:  # only constants have not been copied before
+    if id(value) not in new:  # a Value that has not been copied yet is a constant
         new[id(value)] = Value(value, constant=value.constant)
     return new[id(value)]
 

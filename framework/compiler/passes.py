@@ -20,7 +20,7 @@ def optimized(graph):
 
 
 def for_loops(graph):
-    """Return the graph after the passes for the Numba backend, which would slow NumPy down."""
+    """Return the graph after further passes that make Numba faster, but NumPy slower."""
     nodes = []
     for node in graph.nodes:
         nodes += _outer_product(node) or [_sum_without_reshape(node) or node]
@@ -30,14 +30,16 @@ def for_loops(graph):
 
 
 def _raising_nodes_first(graph, nodes):
-    """Move nodes that can raise for bad arguments (labels out of range) to the front, with the
-    reshapes that they need: a parallel region cannot be interrupted."""
+    """Move nodes that can raise (for labels out of range) and their reshapes to the front.
+
+    A parallel region cannot be interrupted by an error.
+    """
     first = {}  # id of a node that moves to the front -> the node
-    # id of a Value -> nodes that compute it from the arguments
+    # id of a Value -> nodes that compute the Value from the arguments
     producers = {id(v): () for v in graph.arguments}
     for node in nodes:
         if type(node) is GuardNode:
-            break  # nodes after a guard must not raise if the guard fails
+            break  # a node must not raise an error if a guard before it fails
         if type(node) is DrawNode:
             continue
         read = [producers.get(id(v)) for v in node.inputs if v.constant is None]
@@ -51,7 +53,7 @@ def _raising_nodes_first(graph, nodes):
 
 
 def _sum_without_reshape(node):
-    """Return a node that sums or averages an array without its reshape; None for other nodes."""
+    """Return a sum or mean over all elements without the reshape before it; else None."""
     if type(node) is not OpNode or node.op.name not in ("reduce_sum", "reduce_mean"):
         return None
     ((x,), (made,)), seen = (node.inputs, node.outputs), node.inputs[0]
@@ -65,8 +67,10 @@ def _sum_without_reshape(node):
 
 
 def _outer_product(node):
-    """Return elementwise nodes for an outer product (a matrix product over an axis of size 1), with
-    the same bits; None for other nodes."""
+    """Return elementwise nodes with the same bits for an outer product, else None.
+
+    An outer product is a matrix product over an axis of size 1.
+    """
     if type(node) is not OpNode or node.op.name != "matmul" or len(node.inputs) != 2:
         return None
     (made,), (a, b) = node.outputs, node.inputs
@@ -93,7 +97,7 @@ def _reshaped(value, shape, node, nodes):
 
 
 def simplified(graph):
-    """Fold constants, eliminate common subexpressions and identity operations, in one walk."""
+    """Fold constants, eliminate common subexpressions and identity operations, in one pass."""
     replacements, nodes = {}, []  # id of a Value -> the Value that replaces it
     known = {}  # key of an expression -> outputs of the node that computed it first
 
@@ -138,7 +142,7 @@ def simplified(graph):
 
 
 def _identity_argument(node, args):
-    """Return (argument,) where the node returns its first argument unchanged, else None."""
+    """Return (argument,) if the node returns its first argument unchanged, else None."""
     op = node.op.name
     if not args or type(args[0]) is not Value or len(node.all_outputs) != 1:
         return None
@@ -160,7 +164,7 @@ _SAME_WITH_ONE = frozenset(("multiply", "divide"))
 def _only_drops_axes(node):
     """Return whether a reduction only drops axes of size 1, as in losses of (n, 1) outputs.
 
-    A 0-d result stays a sum: that gives a NumPy scalar, which is faster than a 0-d array.
+    A 0-d result stays a sum, whose result is a NumPy scalar, which is faster than a 0-d array.
     """
     if node.op.name not in _REDUCTIONS:
         return False
@@ -176,7 +180,7 @@ def _is_one(arg):
 
 
 def _folded(node, args):
-    """Return the outputs as constants where all arguments are constant, else None."""
+    """Return the outputs as constants if all arguments are constant, else None."""
     if any(type(a) is Value and a.constant is None for a in args):
         return None
     if sum(v.size for v in node.all_outputs) > _FOLDED or not any(type(a) is Value for a in args):
@@ -191,7 +195,7 @@ def _folded(node, args):
 
 
 def _key(op, args, attrs):
-    """Return a key that is equal for equal computations; None where attributes are unhashable."""
+    """Return a key that is equal for equal computations; None if an attribute is unhashable."""
     try:
         attrs = tuple([(name, _hashable(value)) for name, value in attrs.items()])
     except TypeError:
@@ -219,7 +223,7 @@ def _hashable(value):
 
 
 def without_dead(graph, stays=lambda node: False):
-    """Remove nodes whose outputs no later node reads. Keep draws: they advance generators.
+    """Remove nodes whose outputs no later node reads. Keep draws, because they advance generators.
 
     Args:
         stays: `stays(node)` returns whether to keep an unread node, such as one that may raise.

@@ -33,19 +33,19 @@ class Plan:
             `audit_due` is true.
         ordered: whether a call returns None for arguments that are not in C order.
 
-    `source` is the generated source. `shared` are the indices of the arguments that results or
-    assigned values may be views of. Any thread can call a plan. Plans that change the same
-    variables run one at a time, others in parallel, each call in an arena of its own.
+    `source` is the generated source. `shared` has the indices of the arguments of which results or
+    assigned values may be views. Any thread can call a plan. Plans that change the same variables
+    run one at a time, others in parallel, each call in an arena of its own.
 
     A plan starts with the NumPy backend. It changes to Numba loops at a call whose number depends
     on array sizes and on the cache on disk, never on a clock, so that each run of a program
     changes at the same call.
 
     A failure of the compiler never stops the user's program. If loops cannot be generated or
-    compiled, NumPy calls stay, and `trouble` is the reason. The first call of a new backend is on
-    trial: if it raises, the variables are restored. Then loops are replaced by NumPy calls; if
-    these raise, the call returns None with the error in `failure`, and the caller runs the body,
-    which raises the error if it is the user's.
+    compiled, the plan keeps its NumPy calls, and `trouble` is the reason. The first call of a new
+    backend is on trial: if it raises, the variables are restored. Loops are then replaced by NumPy
+    calls. If these raise, the call returns None with the error in `failure`, and the caller runs
+    the Python body, which raises errors of the user's code again.
     """
 
     def __init__(self, graph, name, argument_names, tell, state=None, audited=False, ordered=False):
@@ -82,8 +82,8 @@ class Plan:
     def _offer(self, run, form):
         """Let calls use this compiled function."""
         # `_now` is (list, function, whether NumPy can warn, form). A call pops an entry of the
-        # list: the plan lock's list, or without a lock a list of idle functions, each with its own
-        # arena.
+        # list: the list of the plan lock, or, without a lock, a list of idle functions, each with
+        # its own arena.
         if self._lock is not None:
             self._now = self._lock.free, run, form[0].calls_numpy, form
         else:
@@ -95,7 +95,7 @@ class Plan:
 
         def run(*arrays):
             self.failure = None
-            # References to the old arrays prevent in-place updates: the arrays can be restored.
+            # References to the old arrays prevent in-place updates, so the arrays can be restored.
             before = [(v, v._array) for v in self._changed]
             try:
                 if not made:
@@ -153,7 +153,7 @@ class Plan:
         return self._audits.due
 
     def audited(self, postponed=False):
-        """End an audit; it is postponed if this call executed another path."""
+        """End an audit, or postpone it because this call took another path."""
         call = self._event_at
         (self._audits.postpone if postponed else self._audits.done)(call)
         self._schedule(call)
@@ -204,8 +204,7 @@ class Plan:
                 lock.append(True)
 
     def _back(self, numpy, error, arrays):
-        """Return the result of NumPy calls after the loops have raised; if they succeed, keep
-        NumPy."""
+        """Return the result of NumPy calls after the loops raised; keep NumPy if it succeeds."""
         failed = []
         found = _slowly(self._on_trial(numpy, lambda *error: failed.append(error)), *arrays)
         if failed:
@@ -216,8 +215,7 @@ class Plan:
         return found
 
     def current(self):
-        """Return whether the plan's random generators are still in use: `set_seed` replaces
-        them."""
+        """Return whether `set_seed` has not replaced the plan's random generators."""
         return are_current(self._generators)
 
     def __call__(self, arrays):
@@ -252,7 +250,7 @@ class Plan:
             free.append(entry)
 
     def _another(self):
-        """Return (list, function, warns, entry) if the list is empty: take a new arena, or wait."""
+        """Return (list, function, warns, entry) if the list is empty: create an arena, or wait."""
         free, run, warns, form = self._now
         if run is None:
             return free, None, warns, _new_run(form)
@@ -271,8 +269,7 @@ class Plan:
 
     @staticmethod
     def _outer():
-        """Return the plans that this thread is running: user code inside a plan can call other
-        plans."""
+        """Return the plans that this thread runs; user code in a plan can call other plans."""
         found = callers(Plan.__call__.__code__)
         return [names["self"] for names in found if "entry" in names]
 
@@ -295,7 +292,7 @@ def _moved(graph):
 
 
 def _fits_blocks(node):
-    """Return whether a node can be computed in blocks: large, all operands of one shape or 0-d."""
+    """Return whether a node can be computed in blocks: large, operands of its shape or 0-d."""
     if len(node.outputs) != 1:
         return False
     (output,) = node.outputs

@@ -1,6 +1,6 @@
-"""The plan cache of one Python function: traces calls, makes plans and runs them.
+"""The plan cache of one Python function: it traces calls, creates plans and runs them.
 
-A plan needs two equal traces.
+Two equal traces become a plan.
 """
 
 import threading
@@ -46,8 +46,7 @@ class CachedPlan(Trace):
 
 
 class PlanCache:
-    """Runs a function by plans, one per signature and path; without a plan, it runs the function
-    eagerly.
+    """Runs a function by plans, one per signature and path, or eagerly without a plan.
 
     Args:
         name: the name of the function, for the source and for messages.
@@ -69,10 +68,10 @@ class PlanCache:
         return PlanCache, (self.name, self._losses_stay)  # a copy creates its own plans
 
     def __call__(self, key, arrays, body):
-        """Return the result of `body(tensors)`, by a plan if there is one.
+        """Return the result of `body(tensors)`, computed by a plan if one is valid.
 
         Args:
-            key: the signature: all that the call depends on except the values of `arrays`.
+            key: the signature: everything on which the call depends, except the values of `arrays`.
             arrays: NumPy arrays; they are not changed.
             body: the `CallArguments`; tracing calls it with a tensor for each array.
         """
@@ -92,8 +91,8 @@ class PlanCache:
     def traced(self, key, arrays, body, tried=0, watches=False):
         """Trace `body` and return (result, `Trace`).
 
-        The trace is None if a plan cannot repeat the call, or if another thread has made a valid
-        plan meanwhile, which then computes the result.
+        The trace is None if a plan cannot repeat the call. It is also None if another thread has
+        created a valid plan meanwhile; this plan computes the result.
 
         Args:
             tried: the number of the key's plans that have been tried.
@@ -162,7 +161,7 @@ class PlanCache:
         return run.result, trace
 
     def held(self, key):
-        """Return the traces and CachedPlans of a key whose Python state is the current one."""
+        """Return the traces and CachedPlans of a key whose Python state is unchanged."""
         traces = (*self.plans.get(key, ()), *self.seen.get(key, ()))
         return [trace for trace in traces if trace.holds()]
 
@@ -196,7 +195,7 @@ class PlanCache:
         return True
 
     def consider(self, key, run, trace, held, plan_of):
-        """Make a plan if an earlier trace is equal, else keep the trace for the next call.
+        """Create a plan if an earlier trace is equal, else keep the trace for the next call.
 
         Equal means the same graph and the same Python state. If two traces differ and no guard
         distinguishes them, the cause is unknown, and the function runs eagerly from then on.
@@ -229,7 +228,7 @@ class PlanCache:
     def _twin(self, key, trace, held, seen):
         """Return an earlier trace that is equal, or None.
 
-        Return _PLANNED if the graph of a plan is equal: it did not run because a guard failed.
+        Return _PLANNED if a plan has an equal graph, but did not run because a guard failed.
         Refuse the key if traces that are not first ones differ and no guard distinguishes them.
         """
         twin = None
@@ -265,7 +264,7 @@ class PlanCache:
             self.refuse(key, f"it changes {run.changed}, which it reads")
 
     def _disagree(self, key, found):
-        """Refuse the key: traces differ, and no guard distinguishes them."""
+        """Refuse the key, because traces differ and no guard distinguishes them."""
         what = found.what or "the executed path"
         where = f" at {found.line}" if found.line else ""
         self.plans.pop(key, None)
@@ -301,7 +300,7 @@ class PlanCache:
         return result
 
     def drop_outdated(self, key):
-        """Drop the plans whose random generators `set_seed` has replaced.
+        """Drop the plans whose random generators were replaced by `set_seed`.
 
         Returns:
             The number of remaining plans.
@@ -410,8 +409,7 @@ class Audit:
         return found[0]
 
     def postpone(self):
-        """Schedule the comparison of the plan with Python for a later call, because a guard
-        fails in this call."""
+        """Postpone the audit to a later call, because a guard fails in this call."""
         self._entry.plan.audited(postponed=True)
 
     def end(self, reason, run):
@@ -424,8 +422,7 @@ class Audit:
 
 
 def _memory(sizes):
-    """Return sentences on the memory of plans if it is at least 1 MB; `sizes` are their
-    `nbytes`."""
+    """Describe the memory of plans, given their `nbytes`; "" below 1 MB."""
     planned, allocated = (max(found) / 1e6 for found in zip(*sizes, strict=True))
     found = []
     if planned >= 1:
@@ -438,11 +435,11 @@ def _memory(sizes):
 
 def compiles():
     """Return whether this thread can run plans: no recorder, symbolic call or numerics check."""
-    here = thread.__dict__  # look up the thread's attributes once
+    here = thread.__dict__  # reading a thread's attributes costs time
     return (
         not here["stack"]
         and here["symbolic"] is None
         and here["numerics"] is None
-        # once `tier._tier` is set, reading it saves a call
+        # saves a call if `tier._tier` is set
         and (tier._tier or tier.tier()) != "off"
     )

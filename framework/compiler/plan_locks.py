@@ -1,8 +1,8 @@
 """Plan locks: plans that change the same variables or random generators run one at a time.
 
-A lock is a list with one entry, which is removed while a plan runs: this takes a tenth of the
-time of a `threading.Lock`. A thread that waits for several locks holds none of them, so there is no
-deadlock.
+A lock is a list with one entry, which a plan removes while it runs. This takes a tenth of the time
+of a `threading.Lock`. A thread that waits for several locks holds none of them, so deadlocks cannot
+occur.
 """
 
 import sys
@@ -21,7 +21,7 @@ class PlanLock:
 
     @property
     def each(self):
-        """The lists from which a plan takes an entry to hold the lock."""
+        """The lists from which a plan pops an entry to hold the lock."""
         return [self.free]
 
 
@@ -62,7 +62,7 @@ _all = weakref.WeakSet()
 _assigning = threading.RLock()
 # held by every traced call, because it may change any variable
 _tracing = PlanLock()
-_LONGEST = 60.0  # maximum seconds that a traced call waits for plans of other threads to end
+_LONGEST = 60.0  # maximum seconds that a traced call waits for the plans of other threads
 
 
 class _Held(threading.local):
@@ -78,8 +78,8 @@ _held = _Held()
 class exclusive_trace:
     """Context of a traced call: it holds all plan locks, so that no plan changes variables.
 
-    A body that waits for another thread's plan would deadlock; so after a minute the call goes on
-    without the locks.
+    A Python body that waits for another thread's plan would deadlock, so after a minute the call
+    continues without the locks.
 
     Args:
         outer: the locks of the plans that this thread is running.
@@ -120,7 +120,7 @@ def held_locks():
 def lock_of(variables):
     """Return the lock of a plan that changes these variables; None if there are none.
 
-    Variables without a lock share that of the others, so that most plans need only one.
+    Variables without a lock share the lock of the others, so most plans need only one lock.
     """
     if not variables:
         return None

@@ -1,8 +1,8 @@
 """Producer-consumer tiling: a loop reads a large matrix product a few rows at a time.
 
 A typical product is the gradient of a layer's weights, whose only reader is the optimizer's update.
-Computed as a whole, it is written to memory and read back, which takes about as long as the update.
-Row by row it stays in the cache and needs no buffer. The product moves to the position of the loop.
+To write the whole product to memory and read it back takes about as long as the update. A few rows
+at a time stay in the cache and need no buffer. The product moves to the position of the loop.
 """
 
 from typing import NamedTuple
@@ -15,14 +15,14 @@ from framework.compiler.ir import Graph, OpNode
 from framework.compiler.loop_ir import SIZES
 from framework.kernels import products
 
-# minimum bytes of a product that is tiled; smaller products stay in the cache without tiling
+# minimum bytes of a tiled product; smaller products stay in the cache anyway
 _LEAST = 1 << 20
 
 
 class TiledProduct:
     """A node for a matrix product and the fusion group that is its only reader.
 
-    `inputs` are the inputs of both, without the product itself.
+    `inputs` are the inputs of product and group, without the product itself.
     """
 
     saved = ()
@@ -90,7 +90,7 @@ class TiledProductTask(NamedTuple):
     """The task of a tiled product.
 
     loop: the task of the loop. place: the index of the product among the loop's arrays.
-    arrays: the number of these arrays. beside: the indices of those with the product's shape.
+    arrays: the number of the loop's arrays. beside: the indices of those with the product's shape.
     product: the product's task, see `kernels.products.prepared`.
     """
 
@@ -101,7 +101,7 @@ class TiledProductTask(NamedTuple):
     product: object
 
     def address(self):
-        """Return the address of the machine code; the loop must be compiled as well."""
+        """Return the address of the machine code, after compiling the loop as well."""
         return self.product.address_of_rows()
 
     def ahead(self):

@@ -1,8 +1,8 @@
 """Guards on Python state: globals, closure variables and attributes that a traced function reads.
 
-A trace records ops, not the `n` in `x * 2.0 if n % 2 else x * 3.0`. So `Watch` follows the calls of
-user functions by `sys.settrace` during a trace. The bytecode of each function shows what it reads.
-The plan guards the plain values that were read, and the identity of other objects.
+A trace records ops, but not that Python read `n` in `x * 2.0 if n % 2 else x * 3.0`. So during a
+trace `Watch` follows the calls of user functions by `sys.settrace`. The bytecode of each function
+shows what it reads. The plan guards plain values by value, and other objects by identity.
 """
 
 import gc
@@ -16,7 +16,7 @@ from framework.compiler.graph_comparison import equal
 _MISSING = object()
 _PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
 _PACKAGE = __name__.partition(".")[0]
-# libraries that the package itself uses
+# libraries that the package itself calls
 _USED = (
     "numpy",
     "numba",
@@ -48,7 +48,7 @@ class Guard:
     def __init__(self, root, kind, name, steps, value):
         self.root, self.kind, self.name, self.steps = root, kind, name, steps
         self.plain = is_plain(value)
-        # A weak reference for arguments. The objects of globals and closures stay alive anyway.
+        # Arguments get a weak reference; globals and closures keep their objects alive anyway.
         self.weak = kind == LOCAL and not self.plain
         self.held = reference(value) if self.weak else value
 
@@ -82,7 +82,7 @@ class Guard:
     def holds(self):
         """Return whether the value is unchanged."""
         if self.kind == LOCAL and self.root() is None:
-            return True  # the traced object has been deleted: no later call can read it
+            return True  # the object of the trace has been deleted, so no later call can read it
         return _same(self.now(), self.value)
 
 
@@ -112,7 +112,7 @@ class PythonState:
     def source(self, bind, unique, cell):
         """Return lines for the source of a plan that return None if a guard fails.
 
-        They avoid calls, because they run in each call of the plan.
+        The lines avoid function calls, because they run in each call of the plan.
 
         Args:
             bind: `bind(key, name, value)` gives a value a name in the source, and returns the name.
@@ -133,9 +133,9 @@ _FAILURES = (AttributeError, IndexError, KeyError, NameError, TypeError, ValueEr
 
 
 def _fails(guard, bind, now, cell):
-    """Return an expression that is true if a guard fails; its identifiers are from bytecode.
+    """Return an expression that is true if a guard fails; its identifiers come from bytecode.
 
-    Where it needs a variable, it assigns to the name `now`.
+    If the expression needs a variable, it assigns to the name `now`.
     """
     root, name = guard.root, guard.name
     if guard.kind == GLOBAL:
@@ -173,7 +173,7 @@ def is_plain(value):
 
 
 def reference(value):
-    """Return a weak reference to `value`, or a function that returns it if that is impossible."""
+    """Return a weak reference to `value`, or, if impossible, a function that returns `value`."""
     try:
         return weakref.ref(value)
     except TypeError:
@@ -196,7 +196,7 @@ def _followed(value, steps):
 
 
 def _attribute(value, name):
-    """Return (value of an attribute, whether reading it runs no user code)."""
+    """Return (value of an attribute, whether the read runs no user code)."""
     if isinstance(value, types.ModuleType):
         return value.__dict__.get(name, _MISSING), not _is_library(value.__name__)
     kind = type(value)
@@ -204,7 +204,7 @@ def _attribute(value, name):
     if isinstance(found, types.MemberDescriptorType):
         return getattr(value, name, _MISSING), True
     if found is not _MISSING and hasattr(type(found), "__set__"):
-        return _MISSING, False  # a descriptor such as a property: reading it would run code
+        return _MISSING, False  # reading a descriptor, such as a property, would run code
     own = _own(value)
     if name in own:
         return own[name], True
@@ -339,7 +339,7 @@ class Watch:
         """Follow a path as long as reading it runs no user code, and add a guard at its end."""
         try:
             value = _start(root, kind, name)
-        except (KeyError, ValueError):  # the name is a builtin, or the closure's cell is empty
+        except (KeyError, ValueError):  # the name is a builtin, or its closure cell is empty
             return
         taken = 0
         for step_kind, step in steps:
@@ -364,7 +364,7 @@ class Watch:
             self._random[id(value)] = value, state, name
 
     def _remember(self, value):
-        """Remember a function by its code object, to find its closure when it is called."""
+        """Store a function by its code object, so that a call can find its closure."""
         while value is not None:
             if isinstance(value, types.MethodType):
                 value = value.__func__

@@ -1,4 +1,4 @@
-"""Op nodes as tasks of parallel regions, for the kernels of `kernels/kernel_task.py`."""
+"""Op nodes as tasks of parallel regions, computed by kernels that are a `KernelTask`."""
 
 import math
 from typing import NamedTuple
@@ -45,7 +45,7 @@ class KernelCall(NamedTuple):
 
 
 def kernel_calls(node):
-    """Return the kernel calls that compute a node, in order; None if it has no such kernels."""
+    """Return the kernel calls that compute a node, in order; None if no kernel can be a task."""
     find = KERNEL_CALLS.get(node.op.name) if type(node) is OpNode else None
     return None if find is None else find(node)
 
@@ -59,8 +59,7 @@ def _made(array):
 
 
 def _size_of_rows(node, vector):
-    """Return (number of rows, row size) if a Numba kernel computes the node on float32 rows,
-    else None."""
+    """Return (number of rows, row size) if a Numba kernel computes the node, else None."""
     values = (*node.args, *node.all_outputs)
     if not all(type(v) is Value and v.dtype == _FLOAT for v in values):
         return None
@@ -88,7 +87,7 @@ def _norm(node):
 def _norm_back(node):
     """Return the kernels of the gradient of a normalization.
 
-    The first kernel writes partial sums over rows; each other one adds up those of one vector.
+    The first kernel writes partial sums over rows; every other kernel adds those of one vector.
     """
     g, x, vector, *of_rows = node.args
     found = _size_of_rows(node, vector)

@@ -12,10 +12,10 @@ _new = object.__new__
 
 
 def result_packer(result):
-    """Return (tensors of a result, function that builds such a result from arrays).
+    """Return (tensors of a result, function that builds the result from arrays).
 
-    Masks of tensors follow the tensors. Return (None, None) if the result contains anything but
-    tensors, numbers, strings and None.
+    The Keras mask of a tensor follows the tensor. Return (None, None) if the result contains
+    anything but tensors, numbers, strings and None.
     """
     tensors, pack = _unmasked_packer(result)
     if not masks.in_use or tensors is None:

@@ -1,9 +1,10 @@
 """Symbolic numbers: Python ints and floats among the arguments become inputs of a plan.
 
 During a trace, the body receives a `SymbolicFloat` or a `SymbolicInt` instead of the number. A
-`ScalarProgram` records what Python computes with it. Where an op receives one, it becomes a further
-argument of the graph: a 0-d array of the dtype that the op uses. Before a plan runs, the program
-computes these arguments for the numbers of the call, in Python's own arithmetic.
+`ScalarProgram` records what Python computes from symbolic numbers. A symbolic number that an op
+receives becomes a further argument of the graph, a 0-d array of the dtype that the op uses. Before
+a plan runs, the program computes these arguments for the numbers of the call, in Python's own
+arithmetic.
 """
 
 import math
@@ -60,7 +61,7 @@ class ScalarProgram:
         return _KINDS[type(self._plain[place])](self, _NumberIndex(place))
 
     def close(self):
-        """End the trace: from now on, symbolic numbers act as plain numbers."""
+        """End the trace; symbolic numbers act as plain numbers from then on."""
         self._recording = self.numbers = None
 
     # ---- recording ----
@@ -113,7 +114,7 @@ class ScalarProgram:
                     known.append(result)
                 elif not same(result, expected):
                     return None
-        # the eager call raises this error again for the user
+        # the eager call raises this error again
         except (ArithmeticError, ValueError):
             return None
         result = [known[place] for place, _ in self._outputs]
@@ -151,7 +152,7 @@ def _fits(number, dtype):
 
 
 class _SymbolicNumber(WeakNumber):
-    """A number that behaves as its plain number and records what Python computes and reads."""
+    """Behaves as a plain number, and records what Python computes from it and reads of it."""
 
     __slots__ = ("_place", "_program")
 
@@ -165,7 +166,7 @@ class _SymbolicNumber(WeakNumber):
         return self._program.tensor(self._place, dtype)
 
     def _operand(self, other):
-        """Return (index or number for the program, plain number)."""
+        """Return (operand for the ScalarProgram: an index or a number, plain number)."""
         if isinstance(other, _SymbolicNumber):
             if other._program is not self._program:
                 return (other._read(),) * 2

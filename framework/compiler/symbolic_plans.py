@@ -1,4 +1,4 @@
-"""Plans for calls with Python numbers that are valid for all values of the numbers."""
+"""Plans for functions of Python numbers; one plan is valid for all values of the numbers."""
 
 from framework.compiler.audit_recorder import AuditRecorder
 from framework.compiler.compiler_log import brief
@@ -11,23 +11,23 @@ from framework.compiler.result_packing import result_packer
 from framework.compiler.symbolic_numbers import ScalarProgram
 from framework.compiler.tracing import traced
 
-# maximum number of plans and traces per signature; above it, each number gets its own signature
+# maximum plans and traces per signature; then each number becomes part of the signature
 _ATTEMPTS = 8
 
 
 class SymbolicPlans:
-    """Calls `PlanCache` for functions with ints and floats among their arguments.
+    """Runs functions with ints and floats among their arguments by a `PlanCache`.
 
     The first number is part of the signature. A call with another number is traced with a symbolic
-    number. That trace becomes a plan if it equals a trace with a plain number: the one before or
-    the next.
+    number. The symbolic trace becomes a plan if it equals a plain trace, the one before or the one
+    after.
     """
 
     def __init__(self, plan_cache):
         self._plan_cache = plan_cache
 
     def __call__(self, key, arrays, numbers, body):
-        """Return the result of a call, like PlanCache; `numbers` are the pairs of `describe`."""
+        """Return the result of a call, as PlanCache does; `numbers` are the pairs of `describe`."""
         plan_cache = self._plan_cache
         values = [number for _, number in numbers]
         general = list(key)
@@ -111,7 +111,7 @@ class SymbolicPlans:
         try:
             run = traced(recording, run_body, result_packer, body.function)
         except TypeError:
-            # the body may require plain numbers: undo the call, and repeat it with plain numbers
+            # the body may require plain numbers, so undo the call and repeat it with plain numbers
             attempts.give_up()
             recording.undo()
             return self._plan_cache(key, arrays, body)
@@ -125,7 +125,7 @@ class SymbolicPlans:
         return run.result
 
     def _settle(self, general, attempts, plain=None, candidate=None):
-        """Add a trace; make a plan if a plain and a symbolic trace are equal.
+        """Add a trace; create a plan if a plain and a symbolic trace are equal.
 
         Args:
             plain: (numbers, trace) of a trace with plain numbers, or None.

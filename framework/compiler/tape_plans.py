@@ -1,9 +1,9 @@
 """Calls of a compiled function under a `GradientTape`: plans for the trace and for its gradients.
 
-The body is traced together with its gradients, and `partition` separates both. When the plan of the
-forward pass runs, the tape gets one record for the whole call. Its rule is the plan of the backward
-pass. For higher derivatives, jacobians and recorders that need each op, the call is repeated op by
-op from the same inputs.
+The body is traced together with its gradients, and `partition` cuts the joint graph in two. When
+the plan of the forward pass runs, the tape records one op for the whole call, whose rule is the
+plan of the backward pass. For higher derivatives, jacobians and recorders that need each op, the
+call is repeated op by op from the same inputs.
 """
 
 import itertools
@@ -31,7 +31,7 @@ from framework.core.tensor import Tensor
 from framework.ops.slices import IndexedSlices
 
 UNDER_TAPE = ObjectToken("under a tape")
-# maximum number of results with gradients, because each subset is differentiated separately
+# maximum number of results with gradients: each subset of them is differentiated separately
 _RESULTS = 3
 
 
@@ -56,7 +56,7 @@ class TapePlans:
             in_python: `in_python()` runs the call eagerly.
         """
         plan_cache, tracked, given = self._plan_cache, tape._tracked, body.leaves()
-        # For each argument: if the tape watches it, the index of its first occurrence, else -1.
+        # For each argument, the index of its first occurrence if the tape watches it, else -1.
         first, first_indices = {}, []
         for place, each in enumerate(given):
             followed = type(each) is Tensor and each.serial in tracked
@@ -101,7 +101,7 @@ class TapePlans:
         outer = thread.stack
 
         def run_body():
-            # the recorders outside, such as the user's tape, and `inner` record the body as well
+            # outer recorders, such as the user's tape, and `inner` record the body as well
             thread.stack = (*outer, inner, recording)
             return body(copies)
 
@@ -136,8 +136,7 @@ class TapePlans:
 
 
 def _copy(given, array):
-    """Return a tensor of the array with the serial of `given`, so that tapes treat both as one
-    tensor."""
+    """Return a tensor of the array; tapes treat it as `given`, because both have one serial."""
     tensor = Tensor(array)
     if type(given) is Tensor:
         if given.serial is None:
@@ -183,8 +182,7 @@ class _TapeGraphRecorder(GraphRecorder):
         super().variable_read(variable, tensor)
 
     def at_first(self, variable):
-        """Return the Value that a variable had before the call, or None if the call did not read
-        it."""
+        """Return a variable's Value before the call; None if the call did not read it."""
         return self._read.get(variable.serial)
 
     def still_there(self):
@@ -208,7 +206,8 @@ class _TapedTrace:
         run: the `TracedCall`; its result is a nest of tensors.
         inner: the tape that recorded only this call.
         copies: the argument tensors of the body.
-        first_indices: for each the index of the first occurrence if the tape watches it, else -1.
+        first_indices: for each argument, the index of its first occurrence if the tape watches it,
+            else -1.
         tape: the user's tape.
     """
 
@@ -226,8 +225,8 @@ class _TapedTrace:
     def differentiate(self):
         """Trace the gradients; set and return `joint`.
 
-        Only rules of the op table run here: a custom gradient function would be called once more
-        than the user expects.
+        Only rules of the op table can run, because a user's gradient function would be called once
+        more than the user expects.
 
         Raises:
             NoPlanError: gradients cannot be traced; the message is the reason.
@@ -333,8 +332,7 @@ class TapePlan:
         return self._plan.audit_due
 
     def __call__(self, arrays, given, tape, pack):
-        """Return (result,) and record the call on the tape; None if the call must be traced
-        again."""
+        """Return (result,), and record the call on the tape; None if it must be traced again."""
         for variable, watched in self._variables:
             if _watches(tape, variable) is not watched:
                 return None
@@ -361,7 +359,7 @@ class TapePlan:
         return (result,)
 
     def gradients(self, g, given, needed):
-        """Return the gradients of the sources as arrays, or None if no plan can compute them."""
+        """Return the gradients of the sources as arrays; None if no plan can compute them."""
         which = tuple([each is not None for each in g])
         if any(each is not None and each.dtype != t for each, t in zip(g, self._dtypes)):
             return None
@@ -399,7 +397,7 @@ class TapePlan:
 
 
 class _PlanCall:
-    """The attribute of a plan's record on the tape: the plan and the arrays that a call saved."""
+    """The attribute of the op that the tape records: the plan, and the arrays that a call saved."""
 
     __slots__ = ("given", "plan")
 
@@ -408,7 +406,7 @@ class _PlanCall:
 
 
 class _PlanOp(Op):
-    """The op of a plan's record on the tape."""
+    """The op that a tape records for a call of a plan."""
 
     __slots__ = ()
     takes_none = True

@@ -17,8 +17,8 @@ class Trace:
         graph: the `Graph`.
         state: the `PythonState`, or None if user code was not watched.
         asks_for_types: whether the code called `type` on a number.
-        is_first: whether a later trace can differ without a reason: this was the first call, it
-            created variables, or user code was not watched.
+        is_first: whether a later trace may differ: this was the first call, it created variables,
+            or user code was not watched.
     """
 
     __slots__ = ("_generators", "asks_for_types", "graph", "is_first", "state")
@@ -54,7 +54,7 @@ class TracedCall:
         self.recording, self.watch, self.result = recording, watch, result
         self.leaves, self.pack = packing
         self.structure = None if self.leaves is None else structure_of(result)
-        # a call that creates variables, or looks for user code, counts as a first call
+        # a call that creates variables, or only looks for user code, counts as a first call
         builds = recording.created_variables or recording.finds_user_code
         self.is_first = builds or self.state is None
 
@@ -82,7 +82,7 @@ class TracedCall:
         return self.recording.graph(self.leaves, self.structure)
 
     def trace(self, graph=None):
-        """Return the `Trace` of the call, with another graph of it if given."""
+        """Return the `Trace` of the call, with `graph` instead of its own graph if given."""
         graph = self.graph() if graph is None else graph
         return Trace(graph, self.state, self.watch.asks_for_types, self.is_first)
 
@@ -98,8 +98,8 @@ def traced(
         packing: `packing(result)` returns (tensors, builder), see `result_packer`.
         function: the Python function that the body calls, if known.
         watches: whether user code is watched for Python state, which doubles the time.
-        looks: whether to note that there is user code, if it is not watched.
-        keeps_lines: whether nodes keep positions in user code even if it is not watched.
+        looks: whether to note that user code runs, if it is not watched.
+        keeps_lines: whether nodes keep lines of user code even if it is not watched.
     """
     watch = Watch(function)
     recording.runs_user_code = function is not None
