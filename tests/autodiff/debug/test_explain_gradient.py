@@ -223,7 +223,7 @@ CAUSES = [  # situation, how it begins, what it says, the remedy; whether a trac
     (not_trainable, NONE, "'frozen:0' has trainable=False", "tape.watch(variable)", True),
     (not_watching_variables, NONE, "watch_accessed_variables=False", "tape.watch", True),
     (equal_object, NONE, "another object than the one that was watched, a tensor of the same value",
-     "pass the very object", False),
+     "pass the same object", False),
     (rebound_name, NONE, "another object than the one that was watched, a tensor of the same shape",
      "a name bound again", False),
     (value_of_a_variable, NONE, "it has the value of the variable 'weights:0'", "pass the variable",
