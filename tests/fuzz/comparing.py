@@ -78,9 +78,9 @@ def _trees(a, b, exact):
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return _arrays(a, b, exact)
     if isinstance(a, tuple) and isinstance(b, tuple):
-        if a[:1] == ("raised",) and b[:1] == ("raised",):
+        if _raised(a) and _raised(b):
             return None if a[1] == b[1] else f"raises {a[1:]} instead of {b[1:]}"
-        if len(a) != len(b):
+        if len(a) != len(b) or _raised(a) != _raised(b):
             return f"{_brief(a)} instead of {_brief(b)}"
         return next((w for x, y in zip(a, b, strict=True) if (w := _trees(x, y, exact))), None)
     same = type(a) is type(b) and not isinstance(a, np.ndarray) and a == b
@@ -156,7 +156,13 @@ def _explained(place, a, b, runs):
 
 
 def _leaves(a, b, path=()):
-    if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b) and a[:1] != ("raised",):
+    if (
+        isinstance(a, tuple)
+        and isinstance(b, tuple)
+        and len(a) == len(b)
+        and not _raised(a)
+        and not _raised(b)
+    ):
         for i, (x, y) in enumerate(zip(a, b, strict=True)):
             yield from _leaves(x, y, (*path, i))
     else:
@@ -281,11 +287,15 @@ def _rounds(op):
 
 @functools.cache
 def _in_line():
-    """(op, cell) of the functions that keep an op's forward for themselves."""
-    from framework.functions import elementwise
+    """(op, cell) of the functions that keep an op's forward for themselves.
+
+    Their modules are imported here: an import while there is noise would keep it.
+    """
+    from framework.functions import elementwise, special  # noqa: F401
+    from framework.functions.wrappers import declarations
 
     found = []
-    for function in vars(elementwise).values():
+    for function in declarations:
         code = getattr(function, "__code__", None)
         if code is not None and {"op", "forward"} <= set(code.co_freevars):
             cells = dict(zip(code.co_freevars, function.__closure__, strict=True))

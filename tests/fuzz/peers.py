@@ -26,7 +26,7 @@ from tests.fuzz.comparing import _RUNS, UndecidedError, difference, with_noise
 from tests.fuzz.programs import program
 from tests.fuzz.running import Outcome, Runner, at_most, execute, within
 from tests.fuzz.shrinking import shrink
-from tests.fuzz.tensorflow_differences import reason_of
+from tests.fuzz.tensorflow_differences import reason_by_message, reason_of
 
 theirs.config.threading.set_intra_op_parallelism_threads(1)
 theirs.config.threading.set_inter_op_parallelism_threads(1)
@@ -95,6 +95,9 @@ def one(seed, kept):
         told["undecided"] = 1
         return told
     if finding is None:
+        return told
+    if (reason := reason_by_message(finding.what)) is not None:
+        told["more"][f"documented: {reason}"] = 1
         return told
     text = shrink(text, lambda shorter: _fails(shorter, finding), 60, finding.line)
     try:

@@ -12,7 +12,7 @@ from framework.compiler import plan_cache
 from framework.core.op import table
 from parity.functions_tensorflow import differences as functions
 from tests.fuzz import cases, expressions, networks
-from tests.fuzz.comparing import UndecidedError, difference, with_noise
+from tests.fuzz.comparing import UndecidedError, difference, noise, with_noise
 from tests.fuzz.programs import program
 from tests.fuzz.running import run
 from tests.fuzz.shrinking import shrink
@@ -123,6 +123,16 @@ def test_what_rounding_explains_passes_and_what_it_does_not_is_found():
     assert difference(other, base, with_noise(text, run)) is None
     other = run(text.replace("tf.exp(x) -", "(tf.exp(x) * 1.001) -"), "off")
     assert difference(other, base, with_noise(text, run)) is not None
+
+
+@pytest.mark.parametrize("name", ["exp", "erf", "digamma", "reduce_logsumexp"])
+def test_noise_reaches_functions_that_keep_their_op(name):
+    function, x = getattr(tf.math, name), tf.linspace(1.6, 2.8, 9)
+    exact = function(x).numpy()
+    with noise(1):
+        shaken = function(x).numpy()
+    assert (shaken != exact).any()
+    np.testing.assert_allclose(shaken, exact, rtol=3e-6)
 
 
 def test_what_hangs_on_the_last_bits_is_undecided():
