@@ -128,7 +128,7 @@ def assert_rank_in(x: TensorLike, ranks: Any, message: Any = None, name: str | N
 
 
 def assert_scalar(tensor: TensorLike, message: Any = None, name: str | None = None) -> Tensor:
-    """Return `tensor`, or raise ShapeError unless it is 0-d."""
+    """Return `tensor` if it is 0-d; otherwise raise ShapeError."""
     _ranked(tensor, message, "assert_scalar", "a 0-d tensor", lambda n: n == 0)
     return _tensor(tensor)
 

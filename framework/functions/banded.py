@@ -1,4 +1,4 @@
-"""Tridiagonal and banded matrices: products and linear systems, without the zeros outside.
+"""Tridiagonal and banded matrices: products and linear systems, without storing the zeros.
 
 The last axes are the matrix, leading axes a batch. Every function is differentiable.
 """
@@ -85,9 +85,9 @@ def tridiagonal_matmul(
 
     Args:
         diagonals: in the format "compact" of shape (..., 3, n): the diagonals above, on and below
-            the main one, each by the row of the matrix, so that the last element of the first and
-            the first element of the last are ignored; "sequence": these three tensors; "matrix":
-            of shape (..., n, n), whose other elements are ignored.
+            the main one, where column i holds the elements of the matrix's row i; the elements
+            outside of the matrix are ignored; "sequence": these three tensors; "matrix": of shape
+            (..., n, n), whose other elements are ignored.
         rhs: of shape (..., n, columns).
         diagonals_format: "compact", "sequence" or "matrix".
 
@@ -114,11 +114,11 @@ def tridiagonal_solve(
     """Solve tridiagonal systems, in a time proportional to the number of rows.
 
     Args:
-        diagonals, diagonals_format: as `tridiagonal_matmul`'s.
+        diagonals, diagonals_format: as in `tridiagonal_matmul`.
         rhs: of shape (..., n) or (..., n, columns).
         transpose_rhs: whether `rhs` is of shape (..., columns, n).
         conjugate_rhs: whether to conjugate `rhs` first.
-        partial_pivoting: ignored; adjacent rows are always exchanged where that is more accurate.
+        partial_pivoting: ignored; adjacent rows are always exchanged for accuracy where needed.
         perturb_singular: not supported; False.
 
     Returns:
@@ -151,9 +151,10 @@ def banded_triangular_solve(
     """Solve systems of triangular matrices that are 0 outside `bands`, by substitution.
 
     Args:
-        bands: of shape (..., k, n), by the row of the matrix. For a lower triangle the first band
-            is the diagonal, the next ones are below it, padded on the left; for an upper triangle
-            the last band is the diagonal, those before are above it, padded on the right.
+        bands: of shape (..., k, n); column i holds the elements of the matrix's row i. For a lower
+            triangle the first band is the diagonal, the next bands are below it, padded on the
+            left; for an upper triangle the last band is the diagonal, the bands before are above
+            it, padded on the right.
         rhs: of shape (..., n, columns).
         lower: whether the matrix is a lower triangle.
         adjoint: solve with the adjoint of the matrix.

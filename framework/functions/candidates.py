@@ -1,9 +1,9 @@
 """Candidate sampling: samplers of classes, and losses that use a sample instead of all classes.
 
-A sampler draws classes that stand for the wrong ones. Where a loss has many classes, it computes
-the logits of the true and the sampled ones only, corrected by how often each is expected. Bengio &
-Senécal 2003 and Jean et al. 2014, arXiv:1412.2007 (sampled softmax); Mnih & Teh 2012,
-arXiv:1206.6426 (noise-contrastive estimation).
+A sampler draws some of the wrong classes. With many classes, a loss then computes only the logits
+of the true and the sampled classes, corrected by their expected counts. Bengio & Senécal 2003 and
+Jean et al. 2014, arXiv:1412.2007 (sampled softmax); Mnih & Teh 2012, arXiv:1206.6426
+(noise-contrastive estimation).
 """
 
 import functools
@@ -35,8 +35,8 @@ class Candidates(NamedTuple):
     """The result of a sampler.
 
     `sampled_candidates` is int64 of shape (num_sampled,); `true_expected_count`, in the shape of
-    the true classes, and `sampled_expected_count` are float32: how often each is expected in the
-    sample, or if classes are drawn once each, the probability that it is drawn.
+    the true classes, and `sampled_expected_count` are float32: the expected number of draws of each
+    class or, if no class is drawn twice, the probability that it is drawn.
     """
 
     sampled_candidates: Tensor
@@ -111,7 +111,7 @@ def uniform_candidate_sampler(
         num_sampled: the number of classes to draw.
         unique: whether a class is drawn once at most.
         range_max: the number of classes.
-        seed: an int that starts a sequence of its own; None for the global generator.
+        seed: an int that seeds a separate generator; None for the global generator.
 
     Returns:
         (sampled_candidates, true_expected_count, sampled_expected_count).
@@ -132,7 +132,8 @@ def log_uniform_candidate_sampler(
 ) -> Candidates:  # fmt: skip
     """Draw class k with the probability log((k + 2) / (k + 1)) / log(range_max + 1).
 
-    It suits classes in falling order of frequency. The arguments are `uniform_candidate_sampler`'s.
+    It suits classes that are sorted by falling frequency. The arguments are those of
+    `uniform_candidate_sampler`.
     """
     shares, what = _log_uniform(int(range_max)), "log_uniform_candidate_sampler"
     return _sampled(shares, true_classes, num_true, num_sampled, unique, seed, what)
@@ -151,7 +152,8 @@ def fixed_unigram_candidate_sampler(
             `uniform_candidate_sampler`'s.
         vocab_file: a CSV file whose last column is the weight of each class.
         distortion: the exponent that is applied to the weights.
-        num_reserved_ids: the number of classes before the first of the weights; they are not drawn.
+        num_reserved_ids: the number of classes before the first class with a weight; they are not
+            drawn.
         num_shards, shard: draw only classes k with k % num_shards = shard.
         unigrams: the weights, if there is no file.
     """
@@ -183,7 +185,7 @@ def _weights_of(path, what):
         raise NotFoundError(f"{what}: there is no `vocab_file` {path!r}.") from None
 
 
-# range_max -> how often each class was a true class of `learned_unigram_candidate_sampler`
+# {range_max: how often each class was a true class of `learned_unigram_candidate_sampler`}
 _seen: dict[int, np.ndarray] = {}
 
 
@@ -192,9 +194,9 @@ def learned_unigram_candidate_sampler(
     true_classes: Any, num_true: Any, num_sampled: Any, unique: Any, range_max: Any,
     seed: Any = None, name: str | None = None,
 ) -> Candidates:  # fmt: skip
-    """Draw classes as often as they were true in earlier calls with this `range_max`, plus 1.
+    """Draw classes in proportion to 1 + their count as true classes in earlier calls.
 
-    The arguments are `uniform_candidate_sampler`'s.
+    The arguments are those of `uniform_candidate_sampler`.
     """
     what, classes = "learned_unigram_candidate_sampler", int(range_max)
     seen = _seen.setdefault(classes, np.ones(classes))
@@ -242,7 +244,7 @@ def compute_accidental_hits(
 
 
 def _logits(weights, biases, labels, inputs, sample, num_true, hits, subtract, what):
-    """Return the logits of the true classes, those of the sampled ones, and the labels of all."""
+    """Return the logits of the true and of the sampled classes, and the labels of all."""
     inputs, labels = floating(inputs, what), tensor(labels)
     if labels.ndim != 2 or labels.shape[-1] != num_true:
         raise ShapeError(
@@ -300,9 +302,9 @@ def sampled_softmax_loss(
         num_sampled: the number of classes to draw for the whole batch.
         num_classes: the number of classes.
         num_true: the number of true classes of each row, which share its probability.
-        sampled_values: the result of a sampler; None for `log_uniform_candidate_sampler`.
+        sampled_values: the result of a sampler; None calls `log_uniform_candidate_sampler`.
         remove_accidental_hits: leave out sampled classes that are true classes of the row.
-        seed: of the sampler.
+        seed: the seed of the sampler.
 
     Returns:
         One loss for each row; the gradient of `weights` is IndexedSlices.
@@ -328,9 +330,9 @@ def nce_loss(
     num_sampled: Any, num_classes: Any, num_true: Any = 1, sampled_values: Any = None,
     remove_accidental_hits: bool = False, name: str = "nce_loss",
 ) -> Tensor:  # fmt: skip
-    """Return the loss of noise-contrastive estimation: is a class true, or sampled?
+    """Return the loss of noise-contrastive estimation, which tells true from sampled classes.
 
-    The arguments are `sampled_softmax_loss`'s.
+    The arguments are those of `sampled_softmax_loss`.
     """
     num_true = int(num_true)
     sample = _sample_of(sampled_values, labels, num_true, num_sampled, num_classes, None)

@@ -20,7 +20,7 @@ from framework.ops.casting import like, widened
 from framework.ops.complex import conjugated, is_complex, squared_size
 from framework.ops.slices import IndexedSlices, coalesced, sliced
 
-_tensor = tensor  # the parameter `tensor` of `norm` shadows the function
+_tensor = tensor  # the parameter `tensor` of `norm` hides the function
 
 
 def matmul(
@@ -36,7 +36,7 @@ def matmul(
         transpose_a, transpose_b: transpose the last two axes first.
         adjoint_a, adjoint_b: transpose and conjugate first.
         a_is_sparse, b_is_sparse, grad_a, grad_b: ignored.
-        output_type: tf.int32 for operands of 8 bits, whose products are then exact; else None.
+        output_type: tf.int32 for 8-bit operands, whose products are then exact; otherwise None.
 
     >>> import framework as tf
     >>> tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]).numpy()
@@ -277,7 +277,7 @@ def clip_by_value(
 def clip_by_norm(
     t: TensorLike, clip_norm: TensorLike, axes: Axis = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Scale `t` down to the norm `clip_norm` where its norm over `axes` is larger.
+    """Scale `t` down where its norm over `axes` is larger than `clip_norm`.
 
     A negative `clip_norm` is taken as 0. IndexedSlices give IndexedSlices, equal to the clipped
     dense tensor.
@@ -313,11 +313,12 @@ def clip_by_global_norm(
         use_norm: the global norm, if already computed.
 
     Returns:
-        The list of scaled tensors and the norm before. If the norm is infinite, they are all NaN.
+        The list of scaled tensors, and their global norm before. If the norm is infinite, all
+        tensors are NaN.
     """
     length = global_norm(t_list) if use_norm is None else tensor(use_norm)
     _, clip_norm = strict(length, clip_norm)
-    # As in TensorFlow, an infinite norm makes all results NaN, so that it is noticed.
+    # As in TensorFlow, an infinite norm makes all results NaN, so that users notice it.
     scale = elementwise.select(
         elementwise.is_finite(length), clip_norm / elementwise.maximum(length, clip_norm), math.nan
     )

@@ -54,11 +54,12 @@ def _chosen(pred, a, b):
 
 
 def _like_both(a, b, operation=None, args=()):
-    """Return KerasTensors that describe the result of either branch; sizes that differ are unknown.
+    """Return KerasTensors for the result of either branch; a size is None if the branches differ.
 
     Args:
         a, b: structures of tensors.
-        operation, args: the model's operation that selects one, called with `args`, `a` and `b`.
+        operation, args: the model's operation that selects `a` or `b`; it is called with `args`,
+            `a` and `b`.
     """
     nest.assert_same_structure(a, b)
     a, b = (nest.map_structure(tensor, x) for x in (a, b))
@@ -89,7 +90,8 @@ def case(
         strict: ignored.
 
     Raises:
-        InvalidArgumentError: none is true and there is no default; or two are, with `exclusive`.
+        InvalidArgumentError: no predicate is true and there is no default; or, with `exclusive`,
+            two predicates are true.
 
     >>> import framework as tf
     >>> x = tf.constant(3)
@@ -272,7 +274,7 @@ def _dtype_of(wanted):
 
 
 def _checked(result, wanted, dtypes):
-    """Convert `result` to tensors of `dtypes`; raise if its structure is not that of `wanted`."""
+    """Convert `result` to tensors of `dtypes`; raise an error if its structure is not `wanted`."""
     if nest.is_nested(result) or nest.is_nested(wanted):
         nest.assert_same_structure(wanted, result)
     leaves = nest.flatten(result)
@@ -282,7 +284,7 @@ def _checked(result, wanted, dtypes):
 
 
 def _of_no_rows(fn, elems, leaves, wanted, dtypes):
-    """Return the result for `elems` without rows; `fn` of zeros determines the shape of a row."""
+    """Return the result for `elems` without rows; a call of `fn` on zeros gives a row's shape."""
     zeros = [Tensor(np.zeros(x.shape[1:], x.dtype.np)) for x in leaves]
     with pause_all():
         row = _checked(fn(nest.pack_sequence_as(elems, zeros)), wanted, dtypes)
@@ -350,8 +352,8 @@ def scan(
     """Apply `foldl`, and return all accumulated values, stacked.
 
     Args:
-        fn, elems, initializer: as `foldl`'s.
-        reverse: go from the last row to the first; result i still belongs to row i.
+        fn, elems, initializer: as in `foldl`.
+        reverse: go from the last row to the first; the result i is still that of row i.
         parallel_iterations, back_prop, swap_memory, infer_shape: ignored.
 
     >>> import framework as tf

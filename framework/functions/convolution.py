@@ -68,7 +68,7 @@ def conv2d(
     Args:
         input: of shape (batch, height, width, channels).
         filters: of shape (height, width, channels, out).
-        strides, padding, data_format, dilations: as `convolution`'s.
+        strides, padding, data_format, dilations: as in `convolution`.
 
     >>> import framework as tf
     >>> tf.nn.conv2d(tf.ones([1, 4, 4, 3]), tf.ones([3, 3, 3, 8]), 1, "SAME").shape
@@ -160,7 +160,7 @@ def depthwise_conv2d(
     Args:
         input: of shape (batch, height, width, channels).
         filter: of shape (height, width, channels, multiplier).
-        strides, padding, data_format, dilations: as `convolution`'s.
+        strides, padding, data_format, dilations: as in `convolution`.
 
     Returns:
         A tensor of shape (batch, *output_spatial, channels * multiplier), grouped by channel.
@@ -194,7 +194,7 @@ def separable_conv2d(
         input: of shape (batch, height, width, channels).
         depthwise_filter: of shape (height, width, channels, multiplier).
         pointwise_filter: of shape (1, 1, channels * multiplier, out).
-        strides, padding, data_format, dilations: of the depthwise step, as `convolution`'s.
+        strides, padding, data_format, dilations: of the depthwise step, as in `convolution`.
     """
     what = "separable_conv2d"
     x, depthwise = strict(tensor(input), tensor(depthwise_filter))

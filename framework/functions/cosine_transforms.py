@@ -55,8 +55,8 @@ def dct(
     Args:
         input: real numbers.
         type: 1, 2, 3 or 4.
-        n: the length of the transform, by default that of the axis; numbers beyond it are left out,
-            and zeros added up to it.
+        n: the length of the transform, by default that of the axis; a longer axis is cut, a shorter
+            one padded with zeros.
         axis: -1.
         norm: "ortho" for the orthonormal transform (not of type 1), or None.
     """
@@ -80,7 +80,7 @@ def _cosines(x, type, norm):
     if type == 1:
         back = movement.getitem(x, index=(Ellipsis, slice(-2, 0, -1)))
         return real(fourier.rfft(movement.concat(x, back, axis=last), length=2 * n - 2))
-    if type == 4:  # the odd frequencies of a type 2 transform of length 2n
+    if type == 4:  # type 4: the odd frequencies of a type 2 transform of length 2n
         y = _cosines(fitted(x, 2 * n, last), 2, None)
         y = movement.getitem(y, index=(Ellipsis, slice(1, None, 2)))
         return y * math.sqrt(0.5 / n) if norm else y
@@ -108,8 +108,8 @@ def linear_to_mel_weight_matrix(
     """Return the weights that sum a spectrogram's frequencies into bands of the mel scale.
 
     Args:
-        num_mel_bins: the number of bands, triangles that overlap by half.
-        num_spectrogram_bins: the number of frequencies, from 0 to the half of `sample_rate`.
+        num_mel_bins: the number of bands, which are triangular and overlap by half.
+        num_spectrogram_bins: the number of frequencies, from 0 to half of `sample_rate`.
         sample_rate: samples per second.
         lower_edge_hertz, upper_edge_hertz: the lowest and the highest frequency of the bands.
         dtype: a floating dtype.

@@ -33,7 +33,7 @@ class UniqueWithCounts(NamedTuple):
 
 @operation
 def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
-    """Return the distinct elements of a 1-d tensor, by first occurrence, and each element's index.
+    """Return the distinct elements of a vector by first occurrence, and each element's index.
 
     >>> import framework as tf
     >>> y, idx = tf.unique([3, 1, 3])
@@ -96,8 +96,8 @@ def bincount(
 
     Args:
         arr: non-negative integers.
-        weights: added instead of 1 for each element, in the shape of `arr`; the result has their
-            dtype.
+        weights: the number to add for each element instead of 1, in the shape of `arr`; the result
+            has this dtype.
         minlength, maxlength: the least and largest length of the result; larger integers are left
             out.
         dtype: of the result, without weights.
@@ -131,7 +131,8 @@ def bincount(
 def _no_integers(x):
     if x.array.size:
         raise DTypeError(f"bincount: `arr` must hold integers, got {x.dtype}.")
-    return cast(x, dtype=np.dtype(np.int32))  # an empty list converts to float32, but is valid
+    # an empty list is valid, although it converts to float32
+    return cast(x, dtype=np.dtype(np.int32))
 
 
 @operation
@@ -139,7 +140,7 @@ def histogram_fixed_width_bins(
     values: TensorLike, value_range: TensorLike, nbins: Any = 100, dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the number of the bin of each value: `nbins` bins of one width over `value_range`.
+    """Return the index of each value's bin, among `nbins` equal bins over `value_range`.
 
     Args:
         values: numbers; those outside the range are in the first or the last bin.
@@ -191,7 +192,7 @@ def confusion_matrix(
     Args:
         labels, predictions: integers from 0, of one shape apart from axes of size 1.
         num_classes: by default the largest integer plus 1.
-        weights: added instead of 1 for each sample.
+        weights: the number to add for each sample instead of 1.
         dtype: of the result.
 
     >>> import framework as tf

@@ -69,7 +69,7 @@ def convert_to_tensor(
     value: TensorLike, dtype: DTypeLike = None, dtype_hint: DTypeLike = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Convert `value` to a tensor: return tensors unchanged, read variables, copy anything else.
+    """Convert `value` to a tensor: tensors are returned, variables read, other values copied.
 
     Args:
         value: a tensor, variable, array, number or nest of numbers and tensors.
@@ -80,7 +80,7 @@ def convert_to_tensor(
         try:
             return tensor(value, dtype_hint)
         except TypeError:
-            pass  # the value does not fit the preferred dtype: use the value's own dtype
+            pass  # `value` does not fit `dtype_hint`, so it keeps its own dtype
     return tensor(value, dtype)
 
 
@@ -92,13 +92,13 @@ def is_tensor(x: TensorLike) -> bool:
 # ---- from a shape --------------------------------------------------------------------------------
 
 
-# Functions that create a tensor from a shape: -1 is an error. Elsewhere -1 is a size to infer.
+# For functions that create a tensor, -1 in a shape is an error; elsewhere -1 is inferred.
 _FROM_NOTHING = frozenset(("zeros", "ones", "fill"))
 
 
 def sizes(shape, what):
     """Convert `shape`, an int, sequence or tensor, to a tuple of ints."""
-    if not isinstance(shape, (list, tuple)):  # `index` reads the values of tensors in a list
+    if not isinstance(shape, (list, tuple)):  # `index` converts tensors in a list to ints
         shape = (shape,) if np.ndim(shape) == 0 else np.asarray(shape)
     try:
         found = tuple(index(n) for n in shape)

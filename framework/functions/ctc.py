@@ -58,13 +58,14 @@ def ctc_loss(
 
 @operation
 def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Return the different labels of each row, and the position of each label among them.
+    """Return the distinct labels of each row, and the position of each label among them.
 
     Args:
         labels: integers (batch, labels).
 
     Returns:
-        int64 of the labels' shape, 0 behind the last different label, and int32 of their shape.
+        Two arrays of the labels' shape: the distinct labels, int64, padded with 0; and positions,
+        int32.
 
     >>> import framework as tf
     >>> labels, positions = tf.nn.ctc_unique_labels([[3, 4, 4, 3]])
@@ -163,16 +164,16 @@ def edit_distance(
     hypothesis: SparseTensor, truth: SparseTensor, normalize: bool = True,
     name: str = "edit_distance",
 ) -> Tensor:  # fmt: skip
-    """Return how many insertions, deletions and replacements lead from one sequence to the other.
+    """Return the number of insertions, deletions and replacements between two sequences.
 
     Levenshtein 1966.
 
     Args:
         hypothesis, truth: SparseTensors of one rank; their last axes are the sequences.
-        normalize: divide by the length of the true sequence; inf if that is empty.
+        normalize: divide by the length of the true sequence; an empty one gives inf.
 
     Returns:
-        float32, in the shape without the last axis.
+        float32, in the shape of `truth` without the last axis.
 
     >>> import framework as tf
     >>> a = tf.sparse.from_dense([[1, 2, 3]])
@@ -200,7 +201,7 @@ def edit_distance(
 
 
 def _sequences(sparse):
-    """Return {index without the last axis: elements in their order}."""
+    """Return {index without the last axis: the sequence as a list}."""
     rows: dict[tuple[int, ...], list[Any]] = {}
     for index, value in zip(np.asarray(sparse.indices).tolist(), np.asarray(sparse.values)):
         rows.setdefault(tuple(index[:-1]), []).append(value)
@@ -212,7 +213,7 @@ def _distance(a, b):
     row = np.arange(len(b) + 1)
     for i, x in enumerate(a, 1):
         grown = np.minimum(row[1:] + 1, row[:-1] + np.array([x != y for y in b], int))
-        # insertions: the minimum over all cells to the left, as a running minimum
+        # insertions: a running minimum over the cells to the left
         steps = np.arange(len(b) + 1)
         row = np.minimum.accumulate(np.append(i, grown) - steps) + steps
     return float(row[-1])

@@ -28,7 +28,7 @@ class PhysicalDevice(NamedTuple):
 
 
 class LogicalDevice(NamedTuple):
-    """A device by the name that programs use."""
+    """A device with the name that programs use for it."""
 
     name: str
     device_type: str
@@ -49,7 +49,7 @@ def list_physical_devices(device_type: Any = None) -> Any:
 
 
 def list_logical_devices(device_type: Any = None) -> Any:
-    """Return the devices of `list_physical_devices` with the names that `device` takes."""
+    """Return the devices of `list_physical_devices`, with the names that `tf.device` takes."""
     return [LogicalDevice("/device:CPU:0", _CPU)] if device_type in (None, _CPU) else []
 
 
@@ -128,13 +128,13 @@ def _tell(kind):
 
 # ---- how functions run ---------------------------------------------------------------------------
 
-_before = None  # the mode of compilation that `run_functions_eagerly(False)` restores
+_before = None  # the compilation mode that `run_functions_eagerly(False)` restores
 
 
 def run_functions_eagerly(run_eagerly: Any) -> None:
     """Run every `tf.function`, and `fit`, in Python op by op, so that a debugger can step in.
 
-    True calls `set_compile("off")`; False restores the mode before.
+    True calls `set_compile("off")`; False restores the previous mode.
 
     Args:
         run_eagerly: a bool.

@@ -63,10 +63,11 @@ def diag(
     Args:
         diagonal: of shape (..., length), or (..., number of diagonals, length), the highest first.
         k: the diagonal, 0 the main one, positive above it; or a pair (lowest, highest).
-        num_rows, num_cols: the matrix size; -1 for the smallest that holds the diagonals.
+        num_rows, num_cols: the size of the matrix; -1 for the smallest size that fits the
+            diagonals.
         padding_value: the value of the other elements.
-        align: how shorter diagonals are aligned in their rows of `diagonal`, those above the main
-            one and those below: "RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT" or "RIGHT_RIGHT".
+        align: how shorter diagonals are aligned in the rows of `diagonal`: superdiagonals, then
+            subdiagonals: "RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT" or "RIGHT_RIGHT".
 
     >>> import framework as tf
     >>> tf.linalg.diag([1, 2], k=1).numpy()
@@ -154,7 +155,7 @@ def set_diag(
 
 
 def _band(k, what):
-    """Return `k`, an int or a pair, as the offsets (lowest, highest) of diagonals."""
+    """Return the offsets (lowest, highest) of diagonals for `k`, an int or a pair."""
     found = sizes(k, what) if hasattr(k, "__len__") or hasattr(k, "shape") else (int(k),)
     low, high = (found[0], found[-1]) if len(found) in (1, 2) else (1, 0)
     if low > high:

@@ -20,7 +20,7 @@ def gamma(
     shape: ShapeLike, alpha: TensorLike, beta: TensorLike = None, dtype: DTypeLike = dtypes.float32,
     seed: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Draw gamma distributed numbers, an array of `shape` for each pair of `alpha` and `beta`.
+    """Draw gamma distributed numbers: an array of `shape` for each pair of parameters.
 
     Args:
         shape: the shape of the numbers for one pair.
@@ -28,7 +28,7 @@ def gamma(
         beta: the rates (inverse scales), which broadcast with `alpha` and have gradients; by
             default 1.
         dtype: a floating dtype.
-        seed: an int that starts a sequence of its own; None for the global generator.
+        seed: an int that seeds a separate generator; None for the global generator.
 
     Returns:
         A tensor of shape `shape` + the broadcast shape of `alpha` and `beta`.
@@ -52,7 +52,7 @@ def stateless_gamma(
     Args:
         shape: the shape of the result, to which `alpha` and `beta` broadcast.
         seed: two integers.
-        alpha, beta, dtype: as `gamma`'s.
+        alpha, beta, dtype: as in `gamma`.
     """
     what = "stateless_gamma"
     alpha, beta = _rates(alpha, beta, dtype, what)
@@ -68,7 +68,7 @@ def _rates(alpha, beta, dtype, what):
 def _gamma_numbers(source, shape, alpha, beta, dtype, what):
     concentrations = parameter(alpha, what, "alpha", low=0, open_low=True)
     unit = random.draw(source, "gamma", shape, dtype, concentrations)
-    tiny = np.finfo(unit.dtype.np).tiny  # as in TensorFlow, the result is never 0
+    tiny = np.finfo(unit.dtype.np).tiny  # as in TensorFlow, no result is 0
     return elementwise.maximum(elementwise.divide(unit, beta), tiny)
 
 
@@ -83,7 +83,7 @@ def poisson(
         shape: the shape of the numbers for one rate.
         lam: the rates, at least 0.
         dtype: the dtype of the result.
-        seed: an int that starts a sequence of its own; None for the global generator.
+        seed: an int that seeds a separate generator; None for the global generator.
 
     Returns:
         A tensor of shape `shape` + the shape of `lam`.
@@ -107,7 +107,7 @@ def stateless_poisson(
     Args:
         shape: the shape of the result, to which `lam` broadcasts.
         seed: two integers.
-        lam, dtype: as `poisson`'s.
+        lam, dtype: as in `poisson`.
     """
     what = "stateless_poisson"
     rates = parameter(lam, what, "lam", low=0)

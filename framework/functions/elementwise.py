@@ -152,7 +152,7 @@ greater_equal = tf.binary(ops.greater_equal, "{x} >= {y}, element by element")
 
 
 def _booleans(*operands):
-    """Return the operands, all but the last, as tensors of booleans; the last names the caller."""
+    """Return operands as boolean tensors; the last argument is the caller's name."""
     *operands, name = operands
     tensors = [tensor(x) for x in operands]
     for x in tensors:

@@ -1,4 +1,4 @@
-"""Lookup of rows by ids, in one table or in one that is split into parts."""
+"""Lookup of rows by ids, in one table or in a table that is split into parts."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def embedding_lookup(
     """Return the rows of `params` at `ids`; the gradient of `params` is IndexedSlices.
 
     Args:
-        params: a tensor or variable; or a list of n of them, whose part i has the rows of the ids
+        params: a tensor or variable; or a list of n of them, where part i has the rows of all ids
             with id % n = i, in ascending order.
         ids: integers of any shape, from 0 to size - 1.
         max_norm: rows with a larger Euclidean norm are scaled down to it.
@@ -58,7 +58,7 @@ def _of_one(params, ids):
 
 
 def _of_parts(parts, ids):
-    """Look up each part's own ids, and bring the rows into the order of `ids`."""
+    """Look up the ids in the part that has them, and arrange the rows in the order of `ids`."""
     count = len(parts)
     flat = cast(movement.reshape(ids, shape=(-1,)), dtype=np.dtype(np.int64))
     parts = [tensor(p) for p in parts]

@@ -138,12 +138,12 @@ def _back_transform(x, fft_length, rank, what):
 
 @operation
 def rfft(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """Return the frequencies from 0 to the half of real numbers' transform along the last axis.
+    """Return the non-negative frequencies of the Fourier transform of real numbers.
 
     Args:
         input_tensor: float32 or float64.
         fft_length: one int in a list, the length of the transform, by default that of the axis;
-            numbers beyond it are left out, and zeros added up to it.
+            a longer axis is cut, a shorter one padded with zeros.
 
     Returns:
         complex64 or complex128, with fft_length // 2 + 1 frequencies.
@@ -157,15 +157,15 @@ def irfft(input_tensor: TensorLike, fft_length: Any = None, name: str | None = N
 
     Args:
         input_tensor: complex numbers.
-        fft_length: one int in a list, how many numbers to return, by default the even one,
-            2 (frequencies - 1).
+        fft_length: one int in a list, how many numbers to return, by default the even number 2
+            (frequencies - 1).
     """
     return _back_transform(input_tensor, fft_length, 1, "irfft")
 
 
 @operation
 def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """Return `rfft` along the last axis, transformed along the one before; two lengths."""
+    """Return `rfft` along the last axis, then `fft` along the axis before; two lengths."""
     return _real_transform(input_tensor, fft_length, 2, "rfft2d")
 
 
@@ -177,7 +177,7 @@ def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None =
 
 @operation
 def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """Return `rfft` along the last axis, transformed along the two before; three lengths."""
+    """Return `rfft` along the last axis, then `fft` along the two axes before; three lengths."""
     return _real_transform(input_tensor, fft_length, 3, "rfft3d")
 
 
@@ -199,7 +199,7 @@ def _shifted(x, axes, rounded, what):
 
 @operation
 def fftshift(x: TensorLike, axes: Axis = None, name: str | None = None) -> Tensor:
-    """Move the frequency 0 to the middle of the axes, by default of all.
+    """Move the frequency 0 to the middle of the axes, by default of all axes.
 
     >>> import framework as tf
     >>> tf.signal.fftshift([0, 1, 2, -2, -1]).numpy()

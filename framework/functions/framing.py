@@ -49,8 +49,8 @@ def frame(
     Args:
         signal: a tensor of shape (..., size, ...).
         frame_length, frame_step: ints.
-        pad_end: True to begin a frame at each step, and to fill those beyond the end.
-        pad_value: what fills them.
+        pad_end: True to begin a frame at each step, and to pad frames beyond the end.
+        pad_value: the value of the padding.
         axis: the axis of the elements.
 
     Returns:
@@ -115,8 +115,8 @@ def stft(
 
     Args:
         signals: real numbers of shape (..., samples).
-        frame_length, frame_step: the length of a frame, and how far apart frames begin.
-        fft_length: the length of the transform; by default the power of 2 from `frame_length` on.
+        frame_length, frame_step: the length of a frame, and the distance between frames.
+        fft_length: the length of the transform; by default the next power of 2.
         window_fn: called as `window_fn(frame_length, dtype=...)`, returns the window; or None.
         pad_end: True to fill frames beyond the end with zeros.
 
@@ -140,13 +140,13 @@ def inverse_stft(
     stfts: TensorLike, frame_length: Any, frame_step: Any, fft_length: Any = None,
     window_fn: Callable | None = hann_window, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the signals whose frames have the Fourier transforms `stfts`: the sum of frames.
+    """Return the sum of overlapping frames whose Fourier transforms are `stfts`.
 
     Args:
         stfts: complex numbers of shape (..., frames, fft_length // 2 + 1).
         frame_length, frame_step, fft_length: those of `stft`.
-        window_fn: the window of frames before the sum. `inverse_stft_window_fn(frame_step)` gives
-            the signals back where frames overlap as in the middle.
+        window_fn: the window of frames before the sum. `inverse_stft_window_fn(frame_step)`
+            recovers the signals, except at both ends, where fewer frames overlap.
 
     Returns:
         Real numbers of shape (..., (frames - 1) frame_step + frame_length).
@@ -163,7 +163,7 @@ def inverse_stft(
 def inverse_stft_window_fn(
     frame_step: Any, forward_window_fn: Callable = hann_window, name: str | None = None
 ) -> Callable:
-    """Return the `window_fn` of `inverse_stft` for signals that `stft` made with a window.
+    """Return the `window_fn` of `inverse_stft` that inverts `stft` with a window.
 
     Args:
         frame_step: an int.

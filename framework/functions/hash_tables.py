@@ -69,13 +69,13 @@ class TextFileInitializer(KeyValueTensorInitializer):
         filename: a path.
         key_dtype, value_dtype: their dtypes.
         key_index, value_index: the column, `TextFileIndex.WHOLE_LINE` or `LINE_NUMBER`.
-        vocab_size: how many lines there must be; None for any number.
-        delimiter: what stands between columns.
+        vocab_size: the required number of lines; None for any number.
+        delimiter: the string between columns.
         name: ignored.
         value_index_offset: added to line numbers as values.
 
     Raises:
-        LoadError: the file is missing, has no such column, or another number of lines.
+        LoadError: the file is missing, lacks a column, or has a wrong number of lines.
     """
 
     def __init__(
@@ -113,13 +113,13 @@ def _columns(lines, index, delimiter, dtype, offset, filename):
         raise LoadError(f"{filename}: column {index} cannot be read as {dtype}: {error}") from None
 
 
-# ---- tables that do not change -------------------------------------------------------------------
+# ---- static tables -------------------------------------------------------------------------------
 
 
 class _Found:
-    """A table op: the value of each key; other keys get the value of a function.
+    """NumPy function of an op: maps keys to values; a function maps all other keys.
 
-    `default` is the value of all other keys, if it is the same.
+    `default` is the value of all other keys, if they have a common value.
     """
 
     def __init__(self, values, missing, dtype, default=None):
@@ -189,7 +189,7 @@ class _Table:
 
 
 class StaticHashTable(_Table):
-    """A table that does not change.
+    """An immutable table.
 
     Args:
         initializer: a `KeyValueTensorInitializer` or `TextFileInitializer`.
@@ -240,11 +240,11 @@ def _exported(values, table, shape=()):
 
 
 class StaticVocabularyTable(_Table):
-    """Indices of words: those of an initializer, then buckets by hash for other words.
+    """Maps words to the indices of an initializer, and other words to hash buckets.
 
     Args:
         initializer: keys and their int64 indices; None for buckets alone.
-        num_oov_buckets: the number of buckets, which follow on the largest index.
+        num_oov_buckets: the number of buckets, whose indices follow the largest index.
         lookup_key_dtype: the dtype of the keys; by default that of the initializer, or string.
         name, experimental_is_anonymous: ignored.
     """
@@ -281,11 +281,11 @@ class StaticVocabularyTable(_Table):
         return tensor(np.int64(self._count))
 
 
-# ---- tables that change --------------------------------------------------------------------------
+# ---- mutable tables ------------------------------------------------------------------------------
 
 
 class MutableHashTable(_Table):
-    """A table that changes; a `tf.function` that uses it runs eagerly.
+    """A mutable table; a `tf.function` that uses it runs eagerly.
 
     Args:
         key_dtype, value_dtype: the dtypes.
@@ -317,7 +317,7 @@ class MutableHashTable(_Table):
 
         Args:
             keys: a tensor of `key_dtype`.
-            dynamic_default_values: a value for each key that the table does not have.
+            dynamic_default_values: the value of each key, used if the table does not have the key.
             name: ignored.
         """
         keys = np.asarray(_keys_of(self, keys))
@@ -343,7 +343,7 @@ class MutableHashTable(_Table):
         self._values.update(zip(found.reshape(-1).tolist(), rows))
 
     def remove(self, keys: TensorLike, name: str | None = None) -> None:
-        """Remove keys; those that the table does not have are ignored."""
+        """Remove keys; missing keys are ignored."""
         for key in np.asarray(tensor(keys, self.key_dtype, casts=True)).reshape(-1).tolist():
             self._values.pop(key, None)
 
@@ -357,11 +357,11 @@ class MutableHashTable(_Table):
 
 
 class DenseHashTable(MutableHashTable):
-    """A table that changes; two keys, which it cannot have, are TensorFlow's marks in memory.
+    """A mutable table; as in TensorFlow, two keys are reserved as markers.
 
     Args:
         key_dtype, value_dtype, default_value: those of `MutableHashTable`.
-        empty_key, deleted_key: two different keys that are never used.
+        empty_key, deleted_key: two different keys, which cannot be inserted.
         initial_num_buckets, name, checkpoint, experimental_is_anonymous: ignored.
     """
 
@@ -386,5 +386,5 @@ class DenseHashTable(MutableHashTable):
     insert_or_assign = insert
 
     def erase(self, keys: TensorLike, name: str | None = None) -> None:
-        """Remove keys; those that the table does not have are ignored."""
+        """Remove keys; missing keys are ignored."""
         self.remove(keys)

@@ -1,7 +1,8 @@
 """Hyperparameters of runs for TensorBoard's HParams page, without TensorFlow.
 
 `HParam`, `Metric` and the domains are the classes of `tensorboard.plugins.hparams.summary_v2`,
-which imports no TensorFlow; what writes is here, because TensorBoard's own writes by TensorFlow.
+which imports no TensorFlow; the functions that write are here, because TensorBoard's need
+TensorFlow.
 """
 
 import os
@@ -49,7 +50,7 @@ def hparams_config_pb(hparams: Any, metrics: Any, time_created_secs: Any = None)
 
 
 def hparams(hparams: Any, trial_id: Any = None, start_time_secs: Any = None) -> bool:
-    """Write the hyperparameters of one run to the default writer; return whether it was done.
+    """Write the hyperparameters of one run to the default writer; return whether it was written.
 
     Args:
         hparams: {name or `HParam`: bool, int, float or str}.
@@ -63,7 +64,7 @@ def hparams(hparams: Any, trial_id: Any = None, start_time_secs: Any = None) -> 
 
 
 def hparams_config(hparams: Any, metrics: Any, time_created_secs: Any = None) -> bool:
-    """Write which hyperparameters and metrics an experiment has; return whether it was done.
+    """Write which hyperparameters and metrics an experiment has; return whether it was written.
 
     Args:
         hparams: a list of `HParam`.
@@ -105,7 +106,7 @@ class KerasCallback(Callback):
             raise DTypeError(
                 f"KerasCallback: writer: expected a folder or a SummaryWriter, got {writer!r}."
             )
-        hparams_pb(hparams, trial_id)  # an unknown value is an error now, not in `fit`
+        hparams_pb(hparams, trial_id)  # raise errors about values now, not in `fit`
         record = self._framework
         record.hparams, record.trial_id = dict(hparams), trial_id
         record.target, record.writer = writer, None

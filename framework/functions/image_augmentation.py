@@ -1,4 +1,4 @@
-"""tf.image: random changes of images. Those that are stateless have a seed of two integers.
+"""tf.image: random changes of images. Stateless functions have a seed of two integers.
 
 >>> import framework as tf
 >>> x = tf.reshape(tf.range(6.0), [1, 2, 3, 1])
@@ -61,7 +61,7 @@ def random_flip_left_right(image: TensorLike, seed: Any = None) -> Tensor:
 
     Args:
         image: (height, width, channels), or a batch.
-        seed: an int that starts a sequence of its own; None for the global generator.
+        seed: an int that seeds a separate generator; None for the global generator.
     """
     return _flipped(image, 1, source_of(seed), "random_flip_left_right")
 
@@ -74,14 +74,14 @@ def random_flip_up_down(image: TensorLike, seed: Any = None) -> Tensor:
 
 @always
 def stateless_random_flip_left_right(image: TensorLike, seed: Any) -> Tensor:
-    """As `random_flip_left_right`; `seed`, two integers, determines the draw."""
+    """Like `random_flip_left_right`; `seed`, two integers, determines the result."""
     what = "stateless_random_flip_left_right"
     return _flipped(image, 1, once(seed, what), what)
 
 
 @always
 def stateless_random_flip_up_down(image: TensorLike, seed: Any) -> Tensor:
-    """As `random_flip_up_down`; `seed`, two integers, determines the draw."""
+    """Like `random_flip_up_down`; `seed`, two integers, determines the result."""
     what = "stateless_random_flip_up_down"
     return _flipped(image, 0, once(seed, what), what)
 
@@ -107,12 +107,12 @@ def _cropped(value, size, source, what):
 def random_crop(
     value: TensorLike, size: ShapeLike, seed: Any = None, name: str | None = None
 ) -> Tensor:
-    """Return a part of `value` of this size, at a random place.
+    """Return a part of `value` of the given size, at a random position.
 
     Args:
         value: any tensor.
         size: the shape of the part.
-        seed: an int that starts a sequence of its own; None for the global generator.
+        seed: an int that seeds a separate generator; None for the global generator.
 
     Raises:
         ValueError: the part is larger than `value`.
@@ -128,7 +128,7 @@ def random_crop(
 def stateless_random_crop(
     value: TensorLike, size: ShapeLike, seed: Any, name: str | None = None
 ) -> Tensor:
-    """As `random_crop`; `seed`, two integers, determines the draw."""
+    """Like `random_crop`; `seed`, two integers, determines the result."""
     source = once(seed, "stateless_random_crop")
     return _cropped(value, size, source, "stateless_random_crop")
 
@@ -141,9 +141,9 @@ def random_brightness(image: TensorLike, max_delta: Any, seed: Any = None) -> Te
     """Add one number from -max_delta to below `max_delta` to the values of images.
 
     Args:
-        image: a tensor; integers count from 0 to the largest of their dtype as 0 to 1.
+        image: a tensor; integers from 0 to the dtype's maximum stand for 0 to 1.
         max_delta: at least 0.
-        seed: an int that starts a sequence of its own; None for the global generator.
+        seed: an int that seeds a separate generator; None for the global generator.
     """
     delta = _around(source_of(seed), max_delta, "random_brightness")
     return _colors.adjust_brightness(image, delta)
@@ -151,7 +151,7 @@ def random_brightness(image: TensorLike, max_delta: Any, seed: Any = None) -> Te
 
 @always
 def stateless_random_brightness(image: TensorLike, max_delta: Any, seed: Any) -> Tensor:
-    """As `random_brightness`; `seed`, two integers, determines the draw."""
+    """Like `random_brightness`; `seed`, two integers, determines the result."""
     what = "stateless_random_brightness"
     return _colors.adjust_brightness(image, _around(once(seed, what), max_delta, what))
 
@@ -166,7 +166,7 @@ def random_contrast(image: TensorLike, lower: Any, upper: Any, seed: Any = None)
 
 @always
 def stateless_random_contrast(image: TensorLike, lower: Any, upper: Any, seed: Any) -> Tensor:
-    """As `random_contrast`; `seed`, two integers, determines the draw."""
+    """Like `random_contrast`; `seed`, two integers, determines the result."""
     what = "stateless_random_contrast"
     factor = _between(once(seed, what), lower, upper, what, ("lower", "upper"))
     return _colors.adjust_contrast(image, factor)
@@ -180,7 +180,7 @@ def random_hue(image: TensorLike, max_delta: Any, seed: Any = None) -> Tensor:
 
 @always
 def stateless_random_hue(image: TensorLike, max_delta: Any, seed: Any) -> Tensor:
-    """As `random_hue`; `seed`, two integers, determines the draw."""
+    """Like `random_hue`; `seed`, two integers, determines the result."""
     what = "stateless_random_hue"
     return _colors.adjust_hue(image, _around(once(seed, what), max_delta, what, 0.5))
 
@@ -197,7 +197,7 @@ def random_saturation(image: TensorLike, lower: Any, upper: Any, seed: Any = Non
 def stateless_random_saturation(
     image: TensorLike, lower: Any, upper: Any, seed: Any = None
 ) -> Tensor:
-    """As `random_saturation`; `seed`, two integers, determines the draw."""
+    """Like `random_saturation`; `seed`, two integers, determines the result."""
     what = "stateless_random_saturation"
     factor = _between(once(seed, what), lower, upper, what, ("lower", "upper"))
     return _colors.adjust_saturation(image, factor)

@@ -27,7 +27,7 @@ _DRAWS = 4  # random numbers per attempt: aspect ratio, height, row, column
 
 
 def _sample(size, boxes, draws, *, covered, proportions, areas):
-    """Return (begin, size, box) of the first attempt that fits; of the whole image if none does."""
+    """Return (begin, size, box) of the first valid attempt, or else of the whole image."""
     height, width = int(size[0]), int(size[1])
     for attempt in draws.astype(float):
         part = _part(height, width, attempt, proportions, areas)
@@ -92,10 +92,10 @@ def sample_distorted_bounding_box(
     Args:
         image_size: (height, width, channels), integers.
         bounding_boxes: (batch, boxes, 4), rows (y1, x1, y2, x2) from 0 to 1.
-        seed: an int that starts a sequence of its own; 0 or None for the global generator.
-        min_object_covered: the least share of one of the boxes that lies in the part.
+        seed: an int that seeds a separate generator; 0 or None for the global generator.
+        min_object_covered: the smallest fraction of one of the boxes that must lie in the part.
         aspect_ratio_range: width / height of the part, by default (0.75, 1.33).
-        area_range: the part's share of the image, by default (0.05, 1.0).
+        area_range: the fraction of the image that the part covers, by default (0.05, 1.0).
         max_attempts: after so many draws, by default 100, the part is the whole image.
         use_image_if_no_bounding_boxes: True to accept that there are no boxes.
 
@@ -104,7 +104,7 @@ def sample_distorted_bounding_box(
         in the form of `bounding_boxes`.
 
     Raises:
-        ValueError: a shape or a range is another, or there are no boxes.
+        ValueError: a shape or a range is invalid, or there are no boxes.
     """
     source = source_of(seed or None)
     return _drawn(
@@ -119,7 +119,7 @@ def stateless_sample_distorted_bounding_box(
     min_object_covered: float = 0.1, aspect_ratio_range: Any = None, area_range: Any = None,
     max_attempts: Any = None, use_image_if_no_bounding_boxes: Any = None, name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """As `sample_distorted_bounding_box`; `seed`, two integers, determines the draw."""
+    """Like `sample_distorted_bounding_box`; `seed`, two integers, determines the result."""
     what = "stateless_sample_distorted_bounding_box"
     return _drawn(
         once(seed, what), what, image_size, bounding_boxes, min_object_covered,

@@ -22,7 +22,7 @@ _COLORS = np.float32([
     [1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1], [0.5, 0.5, 0, 1],
     [0.5, 0, 0, 1], [0, 0, 0.5, 1], [0, 1, 1, 1], [1, 0, 1, 1],
 ])  # fmt: skip
-"""TensorFlow's colors for boxes without any: yellow, blue, red, lime, purple, olive, ..."""
+"""TensorFlow's default colors of boxes: yellow, blue, red, lime, purple, olive, ..."""
 
 
 def _op(name, forward, outputs, shapes, **options):
@@ -100,12 +100,12 @@ def non_max_suppression(
     boxes: TensorLike, scores: TensorLike, max_output_size: Any, iou_threshold: float = 0.5,
     score_threshold: float = _LOWEST, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the positions of the best boxes that do not overlap a better one much.
+    """Return the indices of the best boxes, without those that overlap a better box too much.
 
     Args:
         boxes: (boxes, 4).
         scores: (boxes,).
-        max_output_size: the most positions to return.
+        max_output_size: the largest number of indices to return.
         iou_threshold: the largest intersection over union with a better box, 0 to 1.
         score_threshold: boxes with this score or less are dropped.
 
@@ -113,7 +113,7 @@ def non_max_suppression(
         int32, best first.
 
     Raises:
-        ValueError: a shape or threshold is another.
+        ValueError: a shape or threshold is invalid.
 
     >>> import framework as tf
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.0], [0.0, 2.0, 1.0, 3.0]]
@@ -130,12 +130,13 @@ def non_max_suppression_with_scores(
     boxes: TensorLike, scores: TensorLike, max_output_size: Any, iou_threshold: float = 0.5,
     score_threshold: float = _LOWEST, soft_nms_sigma: float = 0.0, name: str | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """As `non_max_suppression`; returns positions and scores.
+    """Like `non_max_suppression`, but returns indices and scores.
 
     Args:
-        boxes, scores, max_output_size, iou_threshold, score_threshold: as there.
-        soft_nms_sigma: if not 0, overlaps with better boxes lower the score by a Gaussian of this
-            deviation (Bodla et al. 2017, "Soft-NMS"), and `iou_threshold` is ignored.
+        boxes, scores, max_output_size, iou_threshold, score_threshold: as in `non_max_suppression`.
+        soft_nms_sigma: the standard deviation of a Gaussian by which overlaps with better boxes
+            lower the score (Bodla et al. 2017, "Soft-NMS"), and `iou_threshold` is ignored; 0 for
+            neither.
     """
     what = "non_max_suppression"
     boxes, scores = _operands(boxes, scores, iou_threshold, what)
@@ -153,7 +154,7 @@ def non_max_suppression_overlaps(
     overlaps: TensorLike, scores: TensorLike, max_output_size: Any,
     overlap_threshold: float = 0.5, score_threshold: float = _LOWEST, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """As `non_max_suppression`, for a matrix (boxes, boxes) of any measure of overlap."""
+    """Like `non_max_suppression`, for a matrix (boxes, boxes) of any measure of overlap."""
     what = "non_max_suppression_overlaps"
     overlaps, scores = (cast(tensor(x), dtype=float32.np) for x in (overlaps, scores))
     if overlaps.ndim != 2 or not _fit(overlaps.shape, (*scores.shape, *scores.shape)):
@@ -174,7 +175,7 @@ def non_max_suppression_padded(
     name: str | None = None, sorted_input: bool = False, canonicalized_coordinates: bool = False,
     tile_size: int = 512,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """As `non_max_suppression`, for batches; returns positions and how many are valid.
+    """Like `non_max_suppression`, for batches; returns indices and the number of valid ones.
 
     A box is dropped if it overlaps a better one by `iou_threshold` or more.
 
@@ -185,8 +186,8 @@ def non_max_suppression_padded(
         pad_to_max_output_size: True for `max_output_size` positions, padded with 0; necessary for
             batches.
         sorted_input: True if scores descend.
-        canonicalized_coordinates: True if y1 <= y2 and x1 <= x2 in all boxes. Else the corners of
-            all boxes are in the order of those of the first one.
+        canonicalized_coordinates: True if y1 <= y2 and x1 <= x2 in all boxes. Otherwise the corners
+            of all boxes must have the same order as those of the first box.
         tile_size: ignored.
     """
     what = "non_max_suppression_padded"
@@ -212,13 +213,14 @@ def combined_non_max_suppression(
     Args:
         boxes: (batch, boxes, 1 or classes, 4).
         scores: (batch, boxes, classes).
-        max_output_size_per_class, max_total_size: the most boxes of a class, and of all.
+        max_output_size_per_class, max_total_size: the largest number of boxes per class, and in
+            all.
         iou_threshold, score_threshold: as in `non_max_suppression`.
         pad_per_class: True for at most max_output_size_per_class * classes rows.
         clip_boxes: True to cut boxes to 0 to 1.
 
     Returns:
-        (boxes, scores, classes, how many are valid); rows beyond that are 0.
+        (boxes, scores, classes, the number of valid rows); all other rows are 0.
     """
     boxes, scores = (cast(tensor(x), dtype=float32.np) for x in (boxes, scores))
     counts = (1, scores.shape[-1]) if scores.ndim == 3 else ()
@@ -277,7 +279,7 @@ def draw_bounding_boxes(
         colors: (colors, channels), used in turn; None for ten colors from yellow.
 
     Raises:
-        ValueError: a shape is another.
+        ValueError: a shape is wrong.
 
     >>> import framework as tf
     >>> x = tf.zeros([1, 3, 3, 1])

@@ -31,12 +31,12 @@ def convert_image_dtype(
     """Convert images between integers and floats from 0 to 1.
 
     Args:
-        image: a tensor; integers reach from 0 to the largest of their dtype, floats from 0 to 1.
+        image: a tensor; integers are from 0 to the maximum of their dtype, floats from 0 to 1.
         dtype: an integer or floating dtype.
-        saturate: True to replace values beyond the range of `dtype` by its ends.
+        saturate: True to clip values to the range of `dtype`.
 
     Raises:
-        AttributeError: a dtype is neither an integer nor a floating one.
+        AttributeError: a dtype is neither an integer nor a floating dtype.
 
     >>> import framework as tf
     >>> tf.image.convert_image_dtype([0.0, 0.5, 1.0], tf.uint8).numpy()
@@ -72,10 +72,10 @@ def _number(value, x):
 
 @operation
 def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
-    """Multiply the distance of each value from the mean of its image and channel.
+    """Scale the difference of each value from the mean of its channel by a factor.
 
     Args:
-        images: (height, width, channels), or with more axes before.
+        images: (height, width, channels), or with more leading axes.
         contrast_factor: a number.
     """
     x = tensor(images)
@@ -106,7 +106,7 @@ def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Tensor:
 
 @operation
 def per_image_standardization(image: TensorLike) -> Tensor:
-    """Give each image the mean 0 and the standard deviation 1.
+    """Scale each image to mean 0 and standard deviation 1.
 
     The deviation counts as at least 1 / sqrt(number of values), so that an image of one color
     gives zeros.
@@ -140,14 +140,14 @@ def _three(x, what):
 
 @operation
 def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor:
-    """Turn the hue of red, green and blue by `delta` turns.
+    """Rotate the hue of RGB images by `delta` turns.
 
     Args:
         image: (..., 3).
         delta: from -1 to 1.
 
     Raises:
-        ValueError: `delta` is another, or there are not 3 channels.
+        ValueError: `delta` is out of range, or there are not 3 channels.
     """
     if isinstance(delta, (int, float)) and not -1 <= delta <= 1:
         raise InvalidArgumentError(f"adjust_hue: `delta` must be from -1 to 1, got {delta!r}.")
@@ -159,7 +159,7 @@ def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor
 
 @operation
 def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | None = None) -> Tensor:
-    """Multiply the saturation of red, green and blue; the result is at most 1.
+    """Multiply the saturation of RGB images by a factor; it is at most 1 afterwards.
 
     Args:
         image: (..., 3).
@@ -200,7 +200,7 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     return _colors.hsv_to_rgb(_floats(images, "hsv_to_rgb"))
 
 
-# ---- television ----------------------------------------------------------------------------------
+# ---- YIQ, YUV and gray ---------------------------------------------------------------------------
 
 
 @operation

@@ -30,7 +30,7 @@ _STILL = ("JPEG", "PNG", "GIF")
 
 
 def _decode(contents, *, what, channels, dtype, kinds, ratio, frames):
-    """Return the pixels of a file; `frames`: "all", "one" or "first" of several, "as found"."""
+    """Return the pixels of a file. `frames`: "all", "one", "first", or "as found" in the file."""
     found, kind = _files.decoded(
         contents.item(), what=what, channels=channels, dtype=np.dtype(dtype).type, kinds=kinds,
         ratio=ratio,
@@ -51,7 +51,7 @@ def _decode_infer(contents, *, channels, dtype, frames, **_):
     return ((None, *shape) if frames in ("all", "as found") else shape), np.dtype(dtype)
 
 
-# These ops have no derivative, and need Pillow: they are not in the table of ops.
+# These ops have no derivative and need Pillow, so they are not in the table of ops.
 _decoded = Op(
     "decode_image", _decode, no_derivative, inputs=("contents",), infer=_decode_infer, raises=True,
     listed=False, sized_by_values=True, fresh=True,
@@ -59,7 +59,7 @@ _decoded = Op(
 
 
 def _each(function, image):
-    """Return the bytes for each of the images (..., height, width, channels)."""
+    """Apply an encoder to each of the images (..., height, width, channels)."""
     files = np.empty(image.shape[:-3], object)
     for place in np.ndindex(files.shape):
         files[place] = function(image[place])
@@ -133,7 +133,7 @@ def decode_image(
 
     Args:
         contents: bytes.
-        channels: None or 0 for those of the file, or 1, 3 or 4.
+        channels: 1, 3 or 4; None or 0 for the number in the file.
         dtype: the dtype of the pixels; floats are from 0 to 1.
         expand_animations: False for the first image of GIF and WebP files, (height, width,
             channels).
@@ -164,11 +164,11 @@ def decode_png(
 
     Args:
         contents: bytes.
-        channels: 0 for those of the file, 1, 3 or 4.
+        channels: 1, 3 or 4; 0 for the number in the file.
         dtype: uint8 or uint16.
 
     Raises:
-        ValueError: the file is invalid or of another format, or an argument is another.
+        ValueError: the file is invalid or of another format, or an argument is invalid.
     """
     dtype = as_dtype(dtype)
     if dtype not in ("uint8", "uint16"):
@@ -189,12 +189,12 @@ def decode_jpeg(
 
     Args:
         contents: bytes.
-        channels: 0 for those of the file, 1 or 3.
-        ratio: 1, 2, 4 or 8: the factor by which the image becomes smaller.
+        channels: 1 or 3; 0 for the number in the file.
+        ratio: 1, 2, 4 or 8: the factor by which to reduce the image.
         fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method: ignored.
 
     Raises:
-        ValueError: the file is invalid or of another format, or an argument is another.
+        ValueError: the file is invalid or of another format, or an argument is invalid.
     """
     if ratio not in (1, 2, 4, 8):
         raise InvalidArgumentError(f"decode_jpeg: `ratio` must be 1, 2, 4 or 8, got {ratio!r}.")
@@ -212,7 +212,7 @@ def decode_and_crop_jpeg(
     Args:
         contents: bytes.
         crop_window: (first row, first column, height, width).
-        channels, ratio: as those of `decode_jpeg`; the others are ignored.
+        channels, ratio: as in `decode_jpeg`; the other arguments are ignored.
     """
     x = decode_jpeg(contents, channels, ratio)
     top, left, height, width = (int(n) for n in crop_window)
@@ -254,7 +254,7 @@ def decode_webp(
 
     Args:
         contents: bytes.
-        channels: 0 for those of the file, 3 or 4.
+        channels: 3 or 4; 0 for the number in the file.
         dtype: uint8.
     """
     if as_dtype(dtype) != "uint8":
@@ -274,11 +274,11 @@ def decode_jxl(
 
     Args:
         contents: bytes.
-        channels: 0 for those of the file, 1, 3 or 4.
+        channels: 1, 3 or 4; 0 for the number in the file.
         dtype: uint8.
 
     Raises:
-        InvalidArgumentError: the bytes are no such file.
+        InvalidArgumentError: the bytes are not such a file.
         ImportError: Pillow or the plugin is not installed.
     """
     if as_dtype(dtype) != "uint8":
@@ -297,7 +297,7 @@ def decode_jxl(
 
 @operation
 def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
-    """Return whether bytes begin as those of a JPEG file.
+    """Return whether bytes begin like a JPEG file.
 
     >>> import framework as tf
     >>> tf.image.is_jpeg(b"text").numpy()
@@ -329,14 +329,14 @@ def encode_png(image: TensorLike, compression: Any = -1, name: str | None = None
 
     Args:
         image: uint8 or uint16 (..., height, width, channels) with 1 to 4 channels: gray, gray and
-            alpha, colors, colors and alpha.
+            alpha, RGB, RGB and alpha.
         compression: 0 (none) to 9 (smallest), or -1 for a compromise.
 
     Returns:
         A string for each image.
 
     Raises:
-        ValueError: the dtype, the shape or `compression` is another.
+        ValueError: the dtype, the shape or `compression` is invalid.
     """
     x = tensor(image)
     if x.dtype not in ("uint8", "uint16"):
@@ -363,17 +363,17 @@ def encode_jpeg(
 
     Args:
         image: uint8 (height, width, channels) with 1 or 3 channels.
-        format: "" for that of the channels, "grayscale" or "rgb".
+        format: "grayscale" or "rgb"; "" to choose by the channels.
         quality: 0 to 100.
-        progressive: True for an image that becomes sharper while it loads.
-        optimize_size: True to spend time for fewer bytes.
-        chroma_downsampling: False to keep the colors of every pixel.
+        progressive: True for a progressive JPEG, which becomes sharper while it loads.
+        optimize_size: True to spend more time for a smaller file.
+        chroma_downsampling: False to store the color of every pixel.
         density_unit: "in" or "cm".
         x_density, y_density: pixels per unit.
         xmp_metadata: bytes.
 
     Raises:
-        ValueError: an argument is another.
+        ValueError: an argument is invalid.
         ImportError: Pillow is not installed.
     """
     x = tensor(image)
@@ -408,7 +408,7 @@ def _quality(value, what):
 def adjust_jpeg_quality(
     image: TensorLike, jpeg_quality: Any, dct_method: str = "", name: str | None = None
 ) -> Tensor:
-    """Return the image as a JPEG file of this quality shows it.
+    """Encode images as JPEG with this quality, and decode them again.
 
     Args:
         image: (height, width, 1 or 3 channels); floats are from 0 to 1.
@@ -416,7 +416,7 @@ def adjust_jpeg_quality(
         dct_method: ignored.
 
     Raises:
-        ValueError: the shape or the quality is another.
+        ValueError: the shape or the quality is invalid.
         ImportError: Pillow is not installed.
     """
     x = tensor(image)
@@ -445,12 +445,12 @@ def _random_quality(image, low, high, source, what):
 def random_jpeg_quality(
     image: TensorLike, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any = None
 ) -> Tensor:
-    """Apply `adjust_jpeg_quality` with a quality from the least to below the largest.
+    """Apply `adjust_jpeg_quality` with a random quality.
 
     Args:
         image: (height, width, 1 or 3 channels).
         min_jpeg_quality, max_jpeg_quality: 0 to 100.
-        seed: an int that starts a sequence of its own; None for the global generator.
+        seed: an int that seeds a separate generator; None for the global generator.
     """
     what = "random_jpeg_quality"
     return _random_quality(image, min_jpeg_quality, max_jpeg_quality, source_of(seed), what)
@@ -460,6 +460,6 @@ def random_jpeg_quality(
 def stateless_random_jpeg_quality(
     image: TensorLike, min_jpeg_quality: Any, max_jpeg_quality: Any, seed: Any
 ) -> Tensor:
-    """As `random_jpeg_quality`; `seed`, two integers, determines the draw."""
+    """Like `random_jpeg_quality`; `seed`, two integers, determines the result."""
     what = "stateless_random_jpeg_quality"
     return _random_quality(image, min_jpeg_quality, max_jpeg_quality, once(seed, what), what)

@@ -70,10 +70,10 @@ def central_crop(image: TensorLike, central_fraction: Any) -> Tensor:
 
     Args:
         image: (height, width, channels), or a batch.
-        central_fraction: the share of each axis to keep, above 0 and at most 1.
+        central_fraction: the fraction of each axis to keep, above 0 and at most 1.
 
     Raises:
-        ValueError: the fraction is another, or the rank.
+        ValueError: the fraction or the rank is invalid.
 
     >>> import framework as tf
     >>> tf.image.central_crop(tf.zeros([8, 6, 3]), 0.5).shape
@@ -129,7 +129,7 @@ def pad_to_bounding_box(
 
     Args:
         image: (height, width, channels), or a batch.
-        offset_height, offset_width: how many rows come above and columns to the left.
+        offset_height, offset_width: the number of rows above, and of columns to the left.
         target_height, target_width: the size of the result.
 
     Raises:
@@ -140,7 +140,7 @@ def pad_to_bounding_box(
 
 
 def padded(x, top, left, height, width):
-    """Return images of height x width pixels with `x` in them and zeros around it."""
+    """Return images of height x width pixels that contain `x`, surrounded by zeros."""
     rows, columns = (x.shape[axis] for axis in axes_of(x))
     below, right = height - top - rows, width - left - columns
     if min(top, left, below, right) < 0:
@@ -153,7 +153,7 @@ def padded(x, top, left, height, width):
 
 @operation
 def resize_with_crop_or_pad(image: TensorLike, target_height: Any, target_width: Any) -> Tensor:
-    """Cut images around their center, or surround them with zeros, to get this size.
+    """Crop images at their center, or surround them with zeros, to get this size.
 
     >>> import framework as tf
     >>> tf.image.resize_with_crop_or_pad(tf.zeros([8, 6, 3]), 4, 9).shape
@@ -178,9 +178,9 @@ def extract_patches(
 
     Args:
         images: (batch, height, width, channels).
-        sizes: [1, rows, columns, 1] of a patch.
-        strides: [1, rows, columns, 1] from one patch to the next.
-        rates: [1, rows, columns, 1] from one pixel of a patch to the next.
+        sizes: [1, rows, columns, 1], the size of a patch.
+        strides: [1, rows, columns, 1], the distance between patches.
+        rates: [1, rows, columns, 1], the distance between pixels of a patch.
         padding: "VALID", or "SAME" for zeros beyond the images.
 
     Returns:

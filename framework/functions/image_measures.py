@@ -30,7 +30,7 @@ def _differences(x, axis):
 
 @operation
 def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
-    """Return the differences to the next row and to the next column; 0 in the last ones.
+    """Return the differences to the next row and to the next column; 0 in the last row or column.
 
     Args:
         image: (batch, height, width, channels).
@@ -39,7 +39,7 @@ def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
         (vertical, horizontal), each of the shape of `image`.
 
     Raises:
-        ValueError: the rank is another.
+        ValueError: the rank is wrong.
     """
     x = tensor(image)
     if x.ndim != 4:
@@ -59,7 +59,7 @@ def sobel_edges(image: TensorLike) -> Tensor:
         image: (batch, height, width, channels), floats.
 
     Raises:
-        ValueError: the rank is another.
+        ValueError: the rank is wrong.
     """
     x = tensor(image)
     if x.ndim != 4:
@@ -106,7 +106,7 @@ def psnr(a: TensorLike, b: TensorLike, max_val: Any, name: str | None = None) ->
 
     Args:
         a, b: (..., height, width, channels), of one dtype.
-        max_val: the difference of white and black: 1.0, or 255 for bytes.
+        max_val: the difference between white and black: 1.0, or 255 for uint8 images.
 
     Returns:
         float32 (...).
@@ -152,15 +152,15 @@ def ssim(
     img1: TensorLike, img2: TensorLike, max_val: Any, filter_size: int = 11,
     filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03, return_index_map: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return the structural similarity of images: 1 for equal ones.
+    """Return the structural similarity of images: 1 for equal images.
 
     Args:
         img1, img2: (..., height, width, channels), of one dtype.
-        max_val: the difference of white and black: 1.0, or 255 for bytes.
-        filter_size: the pixels along each axis of the window that is compared.
+        max_val: the difference between white and black: 1.0, or 255 for uint8 images.
+        filter_size: the size of the window that is compared, in pixels.
         filter_sigma: the standard deviation of the window's Gaussian weights.
-        k1, k2: constants that keep divisors away from 0.
-        return_index_map: True for a number for each position of the window.
+        k1, k2: constants that keep denominators away from 0.
+        return_index_map: True to return one number per position of the window.
 
     Returns:
         float32 (...), or (..., rows, columns).
@@ -185,7 +185,7 @@ def ssim_multiscale(
 
     Args:
         img1, img2: (..., height, width, channels), of one dtype.
-        max_val: the difference of white and black.
+        max_val: the difference between white and black.
         power_factors: the weight of each scale, the finest first.
         filter_size, filter_sigma, k1, k2: as in `ssim`.
 

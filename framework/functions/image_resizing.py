@@ -55,14 +55,14 @@ def resize(
         size: the new (height, width).
         method: one of `tf.image.ResizeMethod`: "bilinear", "nearest", "bicubic", "area",
             "lanczos3", "lanczos5", "gaussian" or "mitchellcubic".
-        preserve_aspect_ratio: True to keep the proportions: the result fits into `size`.
+        preserve_aspect_ratio: True to keep the aspect ratio: the result fits into `size`.
         antialias: True to average over more pixels where images become smaller.
 
     Returns:
         float32; with "nearest" the dtype of `images`.
 
     Raises:
-        ValueError: an argument is unknown, or the rank is another.
+        ValueError: an argument is unknown, or the rank is wrong.
     """
     x, new = images_of(images, "resize", "images"), _size(size)
     if preserve_aspect_ratio:
@@ -94,7 +94,7 @@ def resize_with_pad(
     image: TensorLike, target_height: Any, target_width: Any,
     method: str = ResizeMethod.BILINEAR, antialias: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Resize images in their own proportions, and surround them with zeros to get this size.
+    """Resize images in their aspect ratio, and surround them with zeros to get this size.
 
     >>> import framework as tf
     >>> tf.image.resize_with_pad(tf.ones([2, 4, 1]), 4, 4).numpy()[:, 0, 0]
@@ -122,7 +122,7 @@ def crop_and_resize(
     image: TensorLike, boxes: TensorLike, box_indices: TensorLike, crop_size: Any,
     method: str = "bilinear", extrapolation_value: Any = 0.0, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return parts of images, all in one size.
+    """Crop parts of images, and resize them to one size.
 
     Args:
         image: (batch, height, width, channels).
@@ -137,7 +137,7 @@ def crop_and_resize(
         float32 (parts, height, width, channels).
 
     Raises:
-        ValueError: an argument is unknown, a shape is another, or an image does not exist.
+        ValueError: an argument is unknown, a shape is wrong, or an image does not exist.
 
     >>> import framework as tf
     >>> x = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
@@ -184,19 +184,20 @@ def extract_glimpse(
     input: TensorLike, size: Any, offsets: TensorLike, centered: bool = True,
     normalized: bool = True, noise: str = "uniform", name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return one part of each image, with noise where it lies beyond the image.
+    """Return one part of each image; pixels outside the image are noise.
 
     Args:
         input: (batch, height, width, channels), floats.
         size: the (height, width) of the parts.
-        offsets: (batch, 2), rows (y, x): where the parts lie.
+        offsets: (batch, 2), the positions (y, x) of the parts.
         centered: True if offsets count from the center of the image, False from its first pixel.
-        normalized: True if offsets count in sizes of the image, or in halves of it if centered:
-            then they are those of the parts' centers. False for pixels, to the first of the part.
+        normalized: True if offsets are fractions of the image's size; if `centered`, of its half
+            size, and of the parts' centers. False if offsets are pixels, to the first pixel of the
+            part.
         noise: "uniform" (from 0 to 1), "gaussian", or "zero" for zeros.
 
     Raises:
-        ValueError: an argument is unknown, or a shape is another.
+        ValueError: an argument is unknown, or a shape is wrong.
 
     >>> import framework as tf
     >>> x = tf.reshape(tf.range(9.0), [1, 3, 3, 1])

@@ -19,13 +19,13 @@ from framework.ops import movement as ops
 from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.slices import gather_rows
 
-_slice, _tensor = slice, tensor  # functions and parameters below shadow these names
+_slice, _tensor = slice, tensor  # functions and parameters below hide these names
 
 
 def where(
     condition: TensorLike, x: TensorLike = None, y: TensorLike = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return `x` where `condition` is true, `y` elsewhere; without them, the true positions.
+    """Return `x` where `condition` is true, `y` elsewhere; without x and y, the indices of True.
 
     >>> import framework as tf
     >>> tf.where([True, False], [1, 2], [3, 4]).numpy()
@@ -172,7 +172,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
 def boolean_mask(
     tensor: TensorLike, mask: TensorLike, axis: Axis = None, name: str | None = "boolean_mask",
 ) -> Tensor:  # fmt: skip
-    """Return the elements or slices where the mask, which covers the axes from `axis`, is true.
+    """Return the elements or slices where a mask along the axes from `axis` on is true.
 
     >>> import framework as tf
     >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()

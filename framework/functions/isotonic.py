@@ -1,4 +1,4 @@
-"""Isotonic regression: the monotonic sequence nearest to a sequence."""
+"""Isotonic regression: the monotonic sequence with the least squared distance."""
 
 from typing import Any, NamedTuple
 
@@ -34,8 +34,8 @@ def isotonic_regression(
         axis: the axis of the sequences.
 
     Returns:
-        (output, segments): the sequences, and int32 numbers that are equal where elements were
-        replaced by their common mean.
+        (output, segments): the sequences, and int32 ids, equal for elements that were replaced by
+        their common mean.
 
     >>> import framework as tf
     >>> output, segments = tf.nn.isotonic_regression([3.0, 1.0, 2.0, 0.0])

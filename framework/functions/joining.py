@@ -32,11 +32,11 @@ def _join(*parts):
 
 @operation
 def join(inputs: Any, separator: Any = "", name: str | None = None) -> Tensor:
-    """Return the strings of several tensors joined; tensors of one string broadcast.
+    """Join the corresponding strings of several tensors; a scalar tensor broadcasts.
 
     Args:
         inputs: a list of tensors of strings.
-        separator: what stands between them.
+        separator: the string between them.
     """
     parts = [texts(x, "join") for x in inputs]
     if not parts:
@@ -47,7 +47,7 @@ def join(inputs: Any, separator: Any = "", name: str | None = None) -> Tensor:
 
 
 class _JoinAlong(NamedTuple):
-    """A table op: the strings along the last `count` axes, joined."""
+    """NumPy function of an op: joins the strings along the last `count` axes."""
 
     count: int
     separator: bytes
@@ -75,9 +75,10 @@ def reduce_join(
 
     Args:
         inputs: strings.
-        axis: the axes; the first one varies fastest. By default all, in their order.
+        axis: the axes; the index along the first one changes fastest. By default all axes, in C
+            order.
         keepdims: keep the joined axes with size 1.
-        separator: what stands between the strings.
+        separator: the string between the strings.
     """
     if isinstance(inputs, RaggedTensor):
         return _join_rows(inputs, axis, keepdims, separator)
@@ -106,7 +107,7 @@ def _join_rows(x, axis, keepdims, separator):
 
 
 class _JoinSegments(NamedTuple):
-    """A table op: the strings of each segment, joined."""
+    """NumPy function of an op: joins the strings of each segment."""
 
     count: int
     separator: bytes
@@ -141,14 +142,14 @@ def unsorted_segment_join(
         inputs: strings.
         segment_ids: ints of the shape of the leading axes of `inputs`.
         num_segments: the number of segments.
-        separator: what stands between the strings.
+        separator: the string between the strings.
     """
     x, ids = texts(inputs, "unsorted_segment_join"), tensor(segment_ids)
     return look_up_all(x, ids, table=_JoinSegments(int(num_segments), _bytes(separator)))
 
 
 class _Format(NamedTuple):
-    """A table op: a template with the printed operands in it."""
+    """NumPy function of an op: inserts the printed operands into a template."""
 
     template: tuple
     summarize: int
@@ -175,8 +176,8 @@ def format(
 
     Args:
         template: a string.
-        inputs: a tensor, or a list with one for each place.
-        placeholder: what marks a place.
+        inputs: a tensor, or a list with one tensor for each placeholder.
+        placeholder: the substring of `template` that is replaced.
         summarize: the number of elements to show at both ends of an axis; -1 for all.
 
     >>> import framework as tf

@@ -154,11 +154,12 @@ def lstsq(
     """Return the x that minimizes |matrix @ x - rhs|² + l2_regularizer |x|².
 
     Args:
-        matrix: matrices, wide or tall; for a wide one without regularizer x has the least norm.
+        matrix: matrices, wide or tall; for a wide matrix without regularizer, x is the solution of
+            least norm.
         rhs: matrices with the same number of rows.
         l2_regularizer: a number >= 0.
-        fast: solve the normal equations, for matrices of full rank; else use the pseudo-inverse,
-            more accurate and for any rank, ignoring `l2_regularizer`.
+        fast: solve the normal equations, which needs full rank. False uses the pseudo-inverse,
+            which is more accurate, takes any rank and ignores `l2_regularizer`.
     """
     matrix, rhs = _system(matrix, rhs, "lstsq", square=False)
     if not fast:
@@ -356,7 +357,7 @@ def svd(
 def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Return eigenvalues, ascending, and eigenvectors (in columns) of Hermitian matrices.
 
-    Only the lower triangle is read; it gets the whole gradient.
+    Only the lower triangle is read, and it gets the whole gradient.
     """
     return spectral.eigh(_matrix(tensor, "eigh", square=True))
 

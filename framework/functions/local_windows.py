@@ -31,7 +31,7 @@ def _window(w, strides, padding, dilations, what):
 
 
 def _dilated(x, w, strides, padding, data_format, dilations, what):
-    """Return the maximum of pixel + filter per window; the first maximum gets the gradient."""
+    """Return the maximum of pixel + filter in each window; the first maximum gets the gradient."""
     if data_format != "NHWC":
         raise InvalidArgumentError(f"{what}: `data_format` must be 'NHWC', got {data_format!r}.")
     if x.ndim != 4 or w.ndim != 3 or x.shape[-1] != w.shape[-1]:
@@ -75,7 +75,7 @@ def dilation2d(
         input: (batch, height, width, channels).
         filters: (height, width, channels).
         strides, dilations: [1, rows, columns, 1].
-        padding: "SAME" or "VALID"; what lies outside the image is left out.
+        padding: "SAME" or "VALID"; positions outside the image are ignored.
         data_format: "NHWC".
 
     >>> import framework as tf
@@ -95,7 +95,7 @@ def erosion2d(
 ) -> Tensor:  # fmt: skip
     """Return the minimum over each window of the pixels minus the filter turned by 180°.
 
-    The arguments are `dilation2d`'s.
+    The arguments are those of `dilation2d`.
     """
     x, w = strict(number(value, "erosion2d"), tensor(filters))
     turned, minus = movement.flip(w, axis=(0, 1)), elementwise.negative(x)
@@ -108,13 +108,13 @@ def local_response_normalization(
     input: TensorLike, depth_radius: Any = 5, bias: Any = 1, alpha: Any = 1, beta: Any = 0.5,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return input / (bias + alpha * s)^beta, s the sum of squares over neighboring channels.
+    """Return input / (bias + alpha * s)^beta; s is the sum of squares over neighboring channels.
 
     Krizhevsky et al. 2012, section 3.3.
 
     Args:
         input: (batch, height, width, channels).
-        depth_radius: how many channels on each side count.
+        depth_radius: the number of neighboring channels on each side.
         bias, alpha, beta: numbers.
 
     >>> import framework as tf

@@ -21,7 +21,7 @@ from framework.ops import movement as ops
 from framework.ops.complex import conjugated
 from framework.ops.ragged_tensor import RaggedTensor
 
-_tensor = tensor  # the parameter `tensor` of some functions shadows the function
+_tensor = tensor  # the parameter `tensor` of some functions hides the function
 
 # ---- shape ---------------------------------------------------------------------------------------
 
@@ -39,7 +39,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     except (ValueError, TypeError) as error:
         if is_symbolic(x, shape):
             return apply(_RESHAPE, (x, shape), {}, error)
-        shape = sizes(shape, "reshape")  # raises its own error if `shape` is malformed
+        shape = sizes(shape, "reshape")  # raises an error if `shape` is malformed
         raise _no_reshape(x.shape, shape) from None
 
 
@@ -119,7 +119,7 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
     except (ValueError, TypeError) as error:
         if is_symbolic(x, shape):
             return apply(_BROADCAST_TO, (x, shape), {}, error)
-        shape = sizes(shape, "broadcast_to")  # raises its own error if `shape` is malformed
+        shape = sizes(shape, "broadcast_to")  # raises an error if `shape` is malformed
         raise ShapeError(
             f"broadcast_to: Incompatible shapes: {list(x.shape)} vs. {list(shape)}: the first does "
             "not broadcast to the second."
@@ -131,7 +131,7 @@ _BROADCAST_TO = FunctionOperation(broadcast_to)
 
 @operation
 def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
-    """Return `x`, or raise ShapeError if its shape is not `shape` (None: any size)."""
+    """Return `x` if its shape is `shape` (None: any size); otherwise raise ShapeError."""
     x = tensor(x)
     if not x.get_shape().is_compatible_with(tuple(shape)):
         raise ShapeError(f"ensure_shape: expected shape {tuple(shape)}, got {x.shape}.")
@@ -346,11 +346,11 @@ def reverse_sequence(
     input: TensorLike, seq_lengths: TensorLike, seq_axis: Any = None, batch_axis: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Reverse the first elements of each sequence; the others stay.
+    """Reverse the first elements of each sequence; the other elements do not move.
 
     Args:
         input: a tensor.
-        seq_lengths: how many elements of each sequence, integers (batch,).
+        seq_lengths: the number of elements to reverse in each sequence, integers (batch,).
         seq_axis: the axis of the sequences.
         batch_axis: the axis of the batch, by default 0.
 
@@ -412,7 +412,7 @@ def pad(
         tensor: any tensor.
         paddings: of shape (rank, 2).
         mode: "CONSTANT", "REFLECT" (mirrored without the edge) or "SYMMETRIC" (with the edge). The
-            last two add no more elements than there are to mirror.
+            last two modes can add at most as many elements as there are to mirror.
         constant_values: the value for "CONSTANT".
 
     >>> import framework as tf
@@ -452,7 +452,7 @@ def pad(
 
 
 def _mirrored(x, widths, mode):
-    """Pad by one gather per axis, which is differentiable."""
+    """Pad by mirroring: one gather per axis, which is differentiable."""
     for axis, width in enumerate(widths):
         if width != (0, 0):
             rows = np.pad(np.arange(x.shape[axis]), width, mode=mode)

@@ -1,4 +1,4 @@
-"""tf.train.ExponentialMovingAverage: averages of variables over training."""
+"""tf.train.ExponentialMovingAverage: moving averages of variables during training."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ class ExponentialMovingAverage:
 
     Args:
         decay: a number between 0 and 1.
-        num_updates: the number of updates so far; with n given, the decay is at most
-            (1 + n) / (10 + n), so that early averages follow faster.
+        num_updates: the number n of updates so far, which limits the decay to (1 + n) / (10 + n),
+            so that early averages change faster.
         zero_debias: ignored: an average starts at the variable's value, which needs no correction.
         name: the end of the averages' names.
 
@@ -40,13 +40,13 @@ class ExponentialMovingAverage:
         return self._name
 
     def apply(self, var_list: Any = None) -> None:
-        """Update the averages of variables; the first call for a variable makes its average.
+        """Update the averages of variables; the first call for a variable creates its average.
 
         Args:
             var_list: a list of floating variables.
 
         Raises:
-            DTypeError: one of them is no variable, or holds no floats.
+            DTypeError: an item is not a variable, or its dtype is not floating.
         """
         if var_list is None:
             raise InvalidArgumentError(
@@ -81,7 +81,7 @@ class ExponentialMovingAverage:
         return made
 
     def average(self, var: Any) -> Any:
-        """Return the variable that holds the average of `var`; None if `apply` had none."""
+        """Return the variable that holds the average of `var`; None before `apply`."""
         return self._averages.get(var.ref())
 
     def average_name(self, var: Any) -> str:

@@ -14,10 +14,10 @@ from framework.core.tensor import Tensor
 
 
 class control_dependencies:
-    """Context that does nothing: ops run eagerly, in the order of the statements.
+    """Context manager that does nothing: ops run eagerly, in the order of the statements.
 
     Args:
-        control_inputs: ignored, as they have run; a callable is called, as TensorFlow does.
+        control_inputs: ignored, because these ops have run; as in TensorFlow, a callable is called.
     """
 
     def __init__(self, control_inputs: Any):
@@ -43,7 +43,7 @@ def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:
     """Return the value of a tensor as an array; None for a variable and a KerasTensor.
 
     Args:
-        tensor: a tensor; another value is returned as it is.
+        tensor: a tensor; any other value is returned unchanged.
         partial: ignored.
     """
     if type(tensor) is Tensor:

@@ -61,7 +61,7 @@ def max_pool(
     Args:
         input: of shape (batch, *spatial, channels).
         ksize: the window's size: an int, or one for each spatial axis.
-        strides, padding, data_format: as `pool`'s.
+        strides, padding, data_format: as in `pool`.
 
     The first of equal maxima gets the gradient.
     """
@@ -75,7 +75,7 @@ def avg_pool(
     input: TensorLike, ksize: Any, strides: Any, padding: Any, data_format: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the mean of each window without padding; the arguments are those of `max_pool`."""
+    """Return the mean of each window, ignoring padding; the arguments are those of `max_pool`."""
     x = tensor(input)
     return _pooled(
         ops.mean_pool, x.ndim - 2, x, ksize, strides, padding, data_format, None, "avg_pool"
@@ -141,7 +141,7 @@ def max_pool_with_argmax(
 
     Args:
         input: of shape (batch, height, width, channels).
-        ksize, strides, padding: as `max_pool`'s.
+        ksize, strides, padding: as in `max_pool`.
         data_format: "NHWC".
         output_dtype: the dtype of the positions, int64 or int32.
         include_batch_in_index: count positions over the whole batch instead of each image.
@@ -228,7 +228,7 @@ def _blocks(input, block_size, data_format, what):
 def space_to_batch(
     input: TensorLike, block_shape: ShapeLike, paddings: Any, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Move blocks into the batch: pixels (i, j) of all blocks form one image, for each (i, j).
+    """Move blocks into the batch: the pixels (i, j) of all blocks become one image.
 
     Args:
         input: of shape (batch, *spatial, ...).

@@ -16,7 +16,7 @@ def print(
     *inputs: Any, output_stream: Any = None, summarize: Any = 3, sep: Any = " ", end: Any = "\n",
     name: str | None = None,
 ) -> None:  # fmt: skip
-    """Print values: the elements of tensors, with long axes shortened.
+    """Print values; of tensors the elements, without the middle of long axes.
 
     Args:
         inputs: tensors, other values, or nests of them.
@@ -38,7 +38,7 @@ def print(
 
 
 def shown(value, summarize):
-    """Return the text of a value or nest as `print` writes it."""
+    """Return the text that `tf.print` writes for a value or nest."""
     edge = summarize if summarize is not None and summarize >= 0 else sys.maxsize
     return str(nest.map_structure(lambda x: _Shown(x, edge), value))
 
@@ -75,7 +75,7 @@ def _quoted(text):
 
 
 def _float_text(value):
-    """Format a float with the digits its type guarantees, or more if needed to be exact."""
+    """Format a float with the digits that its type guarantees, or more if these are inexact."""
     few, many = (15, 17) if isinstance(value, np.float64) else (6, 9)
     text = f"{value:.{few}g}"
     return text if np.isnan(value) or type(value)(text) == value else f"{value:.{many}g}"

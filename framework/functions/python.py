@@ -18,7 +18,7 @@ from framework.core.tensor import Tensor
 def py_function(
     func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Call `func` with tensors; return its results as tensors of dtypes `Tout`, differentiably.
+    """Call `func` with tensors; return differentiable results, tensors of the dtypes `Tout`.
 
     Args:
         func: a function; if None, `py_function` returns a decorator.
@@ -39,10 +39,10 @@ def numpy_function(
     func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Call `func` with arrays; return its results as tensors of dtypes `Tout`, without gradients.
+    """Call `func` with arrays; return its results as tensors of the dtypes `Tout`, no gradients.
 
     Args:
-        func, inp, Tout: as `py_function`'s.
+        func, inp, Tout: as in `py_function`.
         stateful: ignored.
 
     >>> import framework as tf
@@ -59,7 +59,7 @@ def numpy_function(
 def init_scope() -> Any:
     """Return a context in which no tape records; a `tf.function` runs it only while tracing.
 
-    A `tf.function` whose context uses tensors of the call stays in Python.
+    A `tf.function` is not compiled if code in the context uses tensors of the call.
 
     Example:
         >>> import framework as tf

@@ -15,12 +15,12 @@ from framework.ops.segment import segment_take
 
 
 def nested(values, row_splits, shape):
-    """Return rows in the axes of `shape`, which has as many elements as there are rows.
+    """Arrange rows in the axes of `shape`, whose product is the number of rows.
 
     Args:
         values: the elements of all rows.
-        row_splits: where rows begin.
-        shape: of one element or none for a single row, which is a tensor.
+        row_splits: the positions where rows begin, and the end of the last row.
+        shape: the shape of the rows; () for a single row, which is returned as a tensor.
     """
     if not shape:
         return values
@@ -35,13 +35,13 @@ def constant(
     pylist: Any, dtype: DTypeLike = None, ragged_rank: int | None = None,
     inner_shape: ShapeLike = None, name: str | None = None, row_splits_dtype: Any = dtypes.int64,
 ) -> Any:  # fmt: skip
-    """Return a RaggedTensor of nested lists; a tensor of a number.
+    """Return a RaggedTensor for nested lists; a tensor for a number.
 
     Args:
         pylist: lists in lists, all elements at one depth.
         dtype: the dtype of the elements.
         ragged_rank: how many axes are ragged; by default all but those of `inner_shape`.
-        inner_shape: the shape of one value; None for numbers, or what `ragged_rank` leaves.
+        inner_shape: the shape of one value; None for the axes that are not ragged by `ragged_rank`.
         row_splits_dtype: ignored: row splits are int64.
 
     >>> constant([[1, 2], [], [3]]).to_list()
@@ -118,7 +118,7 @@ def stack(values: Any, axis: Axis = 0, name: str | None = None) -> Any:
 
 
 def joined(parts, axis):
-    """Concatenate ragged tensors: more rows, or longer rows."""
+    """Concatenate ragged tensors along axis 0 (more rows) or 1 (longer rows)."""
     if not any(isinstance(p, RaggedTensor) for p in parts):
         return movement.concat(*parts, axis=axis)
     parts = [p if isinstance(p, RaggedTensor) else RaggedTensor.from_tensor(p) for p in parts]
@@ -142,7 +142,7 @@ def joined(parts, axis):
 
 
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> RaggedTensor:
-    """Return the elements for which the mask, of the same rows, holds.
+    """Return the elements where the mask, which has the same rows, is true.
 
     >>> boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]]).to_list()
     [[1], [3, 4]]
@@ -156,7 +156,7 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> RaggedTensor:
 
 
 def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return `op` of the elements of ragged tensors with rows of equal lengths.
+    """Apply `op` to the elements of ragged tensors, whose rows have equal lengths.
 
     >>> map_flat_values(lambda x: x * 2, constant([[1], [2, 3]])).to_list()
     [[2], [4, 6]]
@@ -175,7 +175,7 @@ def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
 def row_splits_to_segment_ids(
     splits: TensorLike, name: str | None = None, out_type: Any = None
 ) -> Tensor:
-    """Return the row of each value.
+    """Return the row index of each value.
 
     >>> row_splits_to_segment_ids([0, 2, 2, 3]).numpy()
     array([0, 0, 2])
@@ -188,7 +188,7 @@ def segment_ids_to_row_splits(
     segment_ids: TensorLike, num_segments: Any = None, out_type: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return where rows begin, of the row of each value.
+    """Return the row splits for the row index of each value.
 
     >>> segment_ids_to_row_splits([0, 0, 2]).numpy()
     array([0, 2, 2, 3])

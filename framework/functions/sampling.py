@@ -33,7 +33,7 @@ def set_seed(seed: Any) -> None:
 
 
 def source_of(seed):
-    """Return the generator for an op's `seed`, kept between calls; None: the global generator."""
+    """Return the generator for `seed`, which is kept between calls; for None the global one."""
     return random.global_generator() if seed is None else random.seeded(int(seed))
 
 
@@ -90,7 +90,7 @@ def normal(
         shape: the shape of the result.
         mean, stddev: numbers, arrays, or tensors of this dtype, that broadcast to `shape`.
         dtype: a floating dtype.
-        seed: an int that starts a sequence of its own; None for the global generator.
+        seed: an int that seeds a separate generator; None for the global generator.
     """
     return located(source_of(seed), "normal", shape, dtype, mean, stddev, "normal")
 
@@ -170,7 +170,7 @@ def categorical(
         logits: of shape (rows, classes).
         num_samples: the number of draws for each row.
         dtype: by default int64.
-        seed: as `normal`'s.
+        seed: as in `normal`.
 
     Returns:
         A tensor of shape (rows, num_samples).
@@ -197,7 +197,7 @@ def drawn_classes(source, logits, num_samples, dtype, what):
     if logits.dtype.size < 4:  # 16-bit floats cannot represent the tail of the Gumbel noise
         logits = cast(logits, dtype=np.dtype(np.float32))
     unit = random.draw(source, "uniform", (rows, int(num_samples), classes), logits.dtype)
-    unit = elementwise.maximum(unit, np.finfo(unit.dtype.np).tiny)  # at 0 the noise is infinite
+    unit = elementwise.maximum(unit, np.finfo(unit.dtype.np).tiny)  # the noise is infinite at 0
     noise = elementwise.negative(elementwise.log(elementwise.negative(elementwise.log(unit))))
     noisy = elementwise.add(movement.expand_axes(logits, (1,)), noise)
     return reduction.argmax(noisy, axis=2, dtype=dtypes.as_dtype(dtype).np)

@@ -53,7 +53,8 @@ def gather_nd(
     Args:
         params: a tensor.
         indices: integers from 0.
-        batch_dims: the number of leading axes both share; tuples index the axes after them.
+        batch_dims: the number of leading axes that `params` and `indices` share; tuples index the
+            axes after them.
         bad_indices_policy: "" or "ERROR"; "IGNORE" returns zeros for indices out of range.
 
     >>> import framework as tf
@@ -166,7 +167,7 @@ def tensor_scatter_nd_max(
     tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: Any = "",
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return `tensor` with its maximum with `updates` at the index tuples in `indices`.
+    """Return `tensor` with max(element, update) at the index tuples in `indices`.
 
     Elements equal to the maximum share its gradient.
     """
@@ -239,8 +240,8 @@ def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = Non
 
     Args:
         indices: a list of integer tensors.
-        data: a list of tensors whose leading axes are those of the indices. The last of several
-            rows for one index wins; rows without an index are zeros.
+        data: a list of tensors whose leading axes are those of the indices. Of several rows with
+            the same index the last one counts; rows without an index are zeros.
 
     >>> import framework as tf
     >>> tf.dynamic_stitch([[0, 2], [1]], [[1, 3], [2]]).numpy()
@@ -287,7 +288,7 @@ def strided_slice(
     ellipsis_mask: Any = 0, new_axis_mask: Any = 0, shrink_axis_mask: Any = 0, var: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return `input_[begin:end:strides, ...]`, by masks for the forms of an index.
+    """Return `input_[begin:end:strides, ...]`; masks select the form of each index.
 
     Args:
         input_: a tensor.

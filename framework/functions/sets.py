@@ -36,7 +36,7 @@ def _union(a, b):
 
 
 class _Combined(NamedTuple):
-    """A table op: the sets of each row of two arrays, combined."""
+    """NumPy function of an op: combines the sets in corresponding rows of two arrays."""
 
     function: Any
 
@@ -87,7 +87,7 @@ def _dense(x):
 
 
 def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
-    """Return the elements of `a` that are not in `b`, row by row; or the opposite.
+    """Return, row by row, the elements of `a` that are not in `b`, or the converse.
 
     Args:
         a, b: integers or strings of shape (..., n) and (..., m).
@@ -98,17 +98,17 @@ def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = Tr
 
 
 def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """Return the elements that are in both sets, row by row; arguments as of `difference`."""
+    """Return, row by row, the elements in both sets; arguments as in `difference`."""
     return _combined(a, b, _intersection, "intersection")
 
 
 def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """Return the elements that are in either set, row by row; arguments as of `difference`."""
+    """Return, row by row, the elements in either set; arguments as in `difference`."""
     return _combined(a, b, _union, "union")
 
 
 class _Sizes(NamedTuple):
-    """A table op: the number of distinct elements of each row."""
+    """NumPy function of an op: counts the distinct elements of each row."""
 
     dtype: Any = np.dtype(np.int32)
 

@@ -1,4 +1,4 @@
-"""Functions of tf.config, also under TensorFlow's other names for them."""
+"""Functions of tf.config, including TensorFlow's aliases."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -30,7 +30,7 @@ threading = SimpleNamespace(
 
 
 def set_compile(tier: Any = None) -> None:
-    """Choose how later calls are computed, instead of by the variable FRAMEWORK_COMPILE.
+    """Choose how later calls are computed; this overrides the variable FRAMEWORK_COMPILE.
 
     Args:
         tier: "off": op by op in NumPy; "numpy": compiled plans, no Numba; "numba": plans and

@@ -1,4 +1,4 @@
-"""Functions of tf.signal that return windows: weights that fade a frame out at both ends.
+"""Functions of tf.signal that return windows: weights that fade out a frame at both ends.
 
 >>> import framework as tf
 >>> tf.signal.hann_window(4).numpy()
@@ -52,7 +52,7 @@ def hann_window(
 
     Args:
         window_length: an int.
-        periodic: True for one turn in `window_length` elements (in an even length), False for a
+        periodic: True for a period of `window_length` elements (if it is even), False for a
             symmetric window.
         dtype: a floating dtype.
     """
@@ -71,7 +71,7 @@ def kaiser_window(
     window_length: Any, beta: TensorLike = 12.0, dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return Kaiser's window; the larger `beta`, the narrower it is."""
+    """Return the Kaiser window; a larger `beta` gives a narrower window."""
     dtype, n = _floating(dtype, "kaiser_window"), _length(window_length, "kaiser_window")
     if n == 1:
         return Tensor(np.ones(1, dtype))
@@ -86,7 +86,7 @@ def kaiser_bessel_derived_window(
     window_length: Any, beta: TensorLike = 12.0, dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the window of an even length whose squares, half a length apart, sum to 1."""
+    """Return the Kaiser-Bessel-derived window; its squares, half a length apart, sum to 1."""
     half = _length(window_length, "kaiser_bessel_derived_window") // 2
     sums = reduction.cumsum(kaiser_window(half + 1, beta, dtype), axis=0, reverse=False)
     rising = elementwise.sqrt(elementwise.divide(sums[:-1], sums[-1]))

@@ -34,7 +34,7 @@ def sparse(indices, values, shape):
 
 
 def taken(x, rows, shape=None, indices=None):
-    """Return the stored elements of `x` with the positions `rows` in its list."""
+    """Return a SparseTensor of the stored elements of `x` at the positions `rows`."""
     indices = x.indices if indices is None else indices
     made = segment_take(indices, rows), segment_take(x.values, rows)
     return sparse(*made, x.shape if shape is None else shape)
@@ -45,7 +45,7 @@ def _order(flat):
 
 
 def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
-    """Return the elements of a tensor that are not zero (or empty strings).
+    """Return a SparseTensor of the elements that are not zero (or not empty strings).
 
     >>> import framework as tf
     >>> tf.sparse.from_dense([0, 5]).indices.numpy()
@@ -66,12 +66,12 @@ def to_dense(
     sp_input: Any, default_value: Any = None, validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the dense tensor of a sparse one.
+    """Convert a SparseTensor to a dense tensor.
 
     Args:
         sp_input: a SparseTensor; its indices are in row-major order, without repetition.
         default_value: the other elements; 0, "" or False if None.
-        validate_indices: False for indices in any order. Values of equal indices then add up.
+        validate_indices: False for indices in any order; values of equal indices then add up.
 
     >>> import framework as tf
     >>> tf.sparse.to_dense(tf.SparseTensor([[1]], [5], [3]), default_value=-1).numpy()
@@ -104,7 +104,7 @@ def reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 
 def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
-    """Return the same elements in a larger shape, or in the smallest one that has them all.
+    """Return the same elements in a larger shape, or in the smallest possible shape.
 
     Args:
         sp_input: a SparseTensor.
@@ -127,7 +127,7 @@ def _ints(shape):
 
 
 def reshape(sp_input: Any, shape: ShapeLike, name: str | None = None) -> SparseTensor:
-    """Return the tensor in another shape; one size may be -1: it follows from the others."""
+    """Return the tensor in another shape; one size may be -1, which is inferred."""
     x, given = as_sparse(sp_input, "reshape"), _ints(shape)
     size, rest = math.prod(x.shape), math.prod(n for n in given if n != -1)
     if given.count(-1) == 1 and rest and size % rest == 0:
@@ -156,7 +156,7 @@ def expand_dims(sp_input: Any, axis: Axis = None, name: str | None = None) -> Sp
 
 
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
-    """Return the tensor with permuted axes, by default in reverse order; elements in order.
+    """Permute the axes, by default to reverse order; the indices are sorted.
 
     >>> import framework as tf
     >>> tf.sparse.transpose(tf.SparseTensor([[0, 2]], [1], [1, 3])).shape
@@ -175,7 +175,7 @@ def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> Spars
 def concat(
     axis: Axis, sp_inputs: Any, expand_nonconcat_dims: bool = False, name: str | None = None,
 ) -> SparseTensor:  # fmt: skip
-    """Return sparse tensors side by side along `axis`; elements in order.
+    """Concatenate sparse tensors along `axis`; the indices are sorted.
 
     Args:
         axis: the axis.
@@ -228,7 +228,7 @@ def split(
 
 
 def slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
-    """Return the part from the index `start` of at most `size` elements in each axis.
+    """Return the part that begins at `start`, with at most `size` elements along each axis.
 
     >>> import framework as tf
     >>> x = tf.sparse.from_dense([[1, 0, 2], [0, 3, 0]])
@@ -262,7 +262,7 @@ def retain(sp_input: Any, to_retain: TensorLike) -> SparseTensor:
 def fill_empty_rows(
     sp_input: Any, default_value: Any, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
-    """Return the tensor with an element in column 0 of each empty row, and which rows were empty.
+    """Add an element to column 0 of each empty row; also return which rows were empty.
 
     Args:
         sp_input: a SparseTensor.

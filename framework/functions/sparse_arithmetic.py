@@ -32,7 +32,7 @@ def sparse_dense_matmul(
 
     Args:
         sp_a, b: a SparseTensor and a tensor of its dtype, in either order.
-        adjoint_a, adjoint_b: use the conjugate transpose of the first, of the second matrix.
+        adjoint_a, adjoint_b: use the conjugate transpose of the first or second matrix.
     """
     what = "sparse_dense_matmul"
     if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
@@ -45,11 +45,11 @@ def sparse_dense_matmul(
 
 
 def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
-    """Return `op` of the values of sparse tensors with equal indices.
+    """Apply `op` to the values of sparse tensors with equal indices.
 
     Args:
         op: a function that keeps the shape.
-        *args, **kwargs: its arguments; at least one is sparse.
+        *args, **kwargs: the arguments of `op`; at least one is sparse.
 
     >>> import framework as tf
     >>> x = tf.SparseTensor([[1]], [2.0], [3])
@@ -79,7 +79,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
 
     Args:
         a, b: tensors of one shape and dtype.
-        threshold: leave out sums of two stored elements with a smaller magnitude.
+        threshold: drop sums of two stored elements whose magnitude is smaller.
     """
     sparse_a, sparse_b = isinstance(a, SparseTensor), isinstance(b, SparseTensor)
     if not sparse_a and not sparse_b:
@@ -100,7 +100,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
 
 
 def _combined(a, b, what, reduce):
-    """Return the union of the elements of two tensors, and the new position of each old one.
+    """Return the union of the elements of two tensors, and the new position of each element.
 
     Elements at the same index are reduced to one.
     """
@@ -130,13 +130,13 @@ def _with_zeros(reduce, compare):
 
 
 def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """Return the larger of the elements of two sparse tensors; missing ones are zero."""
+    """Return the elementwise maximum of two sparse tensors; missing elements are zero."""
     reduced = _with_zeros(segment.segment_max, elementwise.maximum)
     return _combined(*(as_sparse(x, "maximum") for x in (sp_a, sp_b)), "maximum", reduced)[0]
 
 
 def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """Return the smaller of the elements of two sparse tensors; missing ones are zero."""
+    """Return the elementwise minimum of two sparse tensors; missing elements are zero."""
     reduced = _with_zeros(segment.segment_min, elementwise.minimum)
     return _combined(*(as_sparse(x, "minimum") for x in (sp_a, sp_b)), "minimum", reduced)[0]
 
@@ -185,7 +185,7 @@ def reduce_max(
 ) -> Any:  # fmt: skip
     """Return the largest of the stored elements over axes; 0 where there is none.
 
-    Arguments as of `reduce_sum`. Elements that are not stored do not count as zeros.
+    Arguments as in `reduce_sum`. Elements that are not stored do not count as zeros.
     """
 
     def largest(values, ids, count):
@@ -210,7 +210,7 @@ def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     return x.with_values(e / segment.segment_take(total, ids))
 
 
-# ---- segments of chosen rows ---------------------------------------------------------------------
+# ---- segments of selected rows -------------------------------------------------------------------
 
 
 def _segments(function, data, indices, segment_ids, num_segments):
@@ -270,10 +270,10 @@ def bincount(
 
     Args:
         values: a tensor or SparseTensor of integers >= 0, of one or two axes.
-        weights: what to add up instead of 1: a tensor or SparseTensor like `values`.
+        weights: the numbers to add instead of 1, a tensor or SparseTensor like `values`.
         axis: 0 to count over all elements, -1 for each row.
         minlength: the smallest last size of the result.
-        maxlength: ignore numbers from here on; the largest last size.
+        maxlength: the largest last size of the result; numbers from it on are ignored.
         binary_output: 1 for each number that occurs.
     """
     if axis not in (0, -1):
@@ -301,7 +301,7 @@ def bincount(
 
 
 def _all_of(values):
-    """Return a sparse tensor that stores all elements, also zeros."""
+    """Return a SparseTensor that stores all elements, including zeros."""
     x = tensor(values)
     indices = np.argwhere(np.ones(tuple(x.shape), bool)).reshape(-1, x.ndim)
     return sparse(indices, movement.reshape(x, shape=(math.prod(x.shape),)), x.shape)
@@ -312,7 +312,7 @@ def cross(inputs: Any, name: str | None = None, separator: Any = None) -> Sparse
 
     Args:
         inputs: SparseTensors or tensors of two axes, with the same number of rows.
-        separator: what stands between the parts; "_X_" if None.
+        separator: the string between the parts; "_X_" if None.
 
     >>> import framework as tf
     >>> tf.sparse.cross([[["a"]], [["b"]]]).values.numpy()

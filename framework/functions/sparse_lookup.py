@@ -1,4 +1,4 @@
-"""Embeddings of sparse ids: `tf.nn.embedding_lookup_sparse` and its safe form."""
+"""Embeddings of sparse ids: `tf.nn.embedding_lookup_sparse` and `safe_embedding_lookup_sparse`."""
 
 import math
 from typing import Any
@@ -29,7 +29,7 @@ def embedding_lookup_sparse(
         sp_weights: a SparseTensor of weights at the same indices; None for 1.
         combiner: "sum", "mean" (by the sum of the weights; the default) or "sqrtn" (by the root of
             the sum of their squares).
-        max_norm: as of `tf.nn.embedding_lookup`.
+        max_norm: as in `tf.nn.embedding_lookup`.
         allow_fast_lookup: ignored.
 
     >>> import framework as tf
@@ -77,13 +77,13 @@ def safe_embedding_lookup_sparse(
 ) -> Tensor:  # fmt: skip
     """Return the combined embeddings of the last axis of sparse ids, without invalid ids.
 
-    Ids below 0 and weights that are not positive are left out. A row without ids has zeros, or the
+    Ids below 0 and weights that are not positive are left out. A row without ids gets zeros, or the
     embedding of `default_id`.
 
     Args:
         embedding_weights: a tensor or variable of shape (ids, ...).
         sparse_ids: a SparseTensor of shape (..., n) of integers.
-        sparse_weights, combiner, max_norm: as of `tf.nn.embedding_lookup_sparse`.
+        sparse_weights, combiner, max_norm: as in `tf.nn.embedding_lookup_sparse`.
         default_id: the id of rows without ids; None for zeros.
         allow_fast_lookup: ignored.
     """

@@ -67,7 +67,7 @@ def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Return the lower regularized incomplete gamma function P(a, x).
 
     It is the integral of t^(a - 1) exp(-t) from 0 to x, divided by Γ(a); NaN unless a > 0 and
-    x >= 0. It has derivatives by both arguments.
+    x >= 0. It is differentiable with respect to both arguments.
 
     >>> import framework as tf
     >>> tf.math.igamma(1.0, 2.0).numpy().round(4)
@@ -85,7 +85,7 @@ def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None
     """Return the regularized incomplete beta function I_x(a, b).
 
     It is the integral of t^(a - 1) (1 - t)^(b - 1) from 0 to x, divided by B(a, b); NaN unless
-    a, b > 0 and 0 <= x <= 1. As in TensorFlow it has a derivative by x only.
+    a, b > 0 and 0 <= x <= 1. As in TensorFlow, it is differentiable with respect to x only.
 
     >>> import framework as tf
     >>> tf.math.betainc(2.0, 2.0, 0.5).numpy()
@@ -97,7 +97,7 @@ def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None
 def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """Return Hurwitz's zeta function, the sum of (q + k)^-x over k = 0, 1, 2, ...
 
-    It is NaN for x < 1 and infinite at x = 1. It has a derivative by q only.
+    It is NaN for x < 1 and infinite at x = 1. It is differentiable with respect to q only.
 
     >>> import framework as tf
     >>> tf.math.zeta(2.0, 1.0).numpy().round(4)

@@ -1,4 +1,4 @@
-"""Functions of tf.strings on each string: parts, case, numbers, patterns, hashes.
+"""Functions of tf.strings that map each string: parts, case, numbers, patterns, hashes.
 
 Strings are bytes; functions with the unit "UTF8_CHAR" count characters. `joining.py` has the
 functions that join strings, `unicode.py` those that split them.
@@ -30,12 +30,12 @@ OBJECT = np.dtype(object)
 
 
 class Each(NamedTuple):
-    """A table op: a function of one element of each operand, which broadcast.
+    """NumPy function of an op: calls `function` on the elements of operands, which broadcast.
 
     Args:
         function: called with the elements, bytes or numbers, and the settings.
         settings: a tuple.
-        dtype: that of the results.
+        dtype: the dtype of the results.
     """
 
     function: Callable
@@ -190,15 +190,15 @@ def as_string(
     input: TensorLike, precision: Any = -1, scientific: bool = False, shortest: bool = False,
     width: Any = -1, fill: Any = "", name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return each number as a string, as C's printf writes it.
+    """Return each number as a string, in the format of C's printf.
 
     Args:
         input: numbers or booleans.
         precision: the number of digits of floats after the point; -1 for 6.
         scientific: write floats with an exponent.
-        shortest: write floats with or without one, what is shorter.
+        shortest: write floats in the shorter of both forms.
         width: the least number of characters.
-        fill: what fills the width: "0", "-" for spaces after the number, " " or "+".
+        fill: the fill character: "0", "-" for spaces after the number, " " or "+".
 
     >>> import framework as tf
     >>> tf.strings.as_string([1.5, 2.0], precision=2).numpy().tolist()
@@ -242,14 +242,14 @@ def _to_number(text, dtype):
 def to_number(
     input: TensorLike, out_type: DTypeLike = dtypes.float32, name: str | None = None
 ) -> Tensor:
-    """Return the numbers that strings write.
+    """Parse strings as numbers.
 
     Args:
         input: strings.
         out_type: float32, float64, int32 or int64.
 
     Raises:
-        InvalidArgumentError: a string is no such number.
+        InvalidArgumentError: a string is not a number of this dtype.
     """
     dtype = dtypes.as_dtype(out_type)
     if dtype not in ("float32", "float64", "int32", "int64", "uint32", "uint64"):
@@ -294,7 +294,7 @@ def _replace(text, pattern, parts, everywhere):
 
 
 def _rewrite(rewrite, pattern):
-    """Return the parts of a replacement: strings, and indices of groups."""
+    """Split a replacement pattern into strings and indices of groups."""
     rewrite = rewrite.decode() if isinstance(rewrite, bytes) else rewrite
     parts = re.split(r"\\([0-9\\])", rewrite)
     made = [p if i % 2 == 0 or p == "\\" else int(p) for i, p in enumerate(parts)]
@@ -313,12 +313,12 @@ def regex_replace(
     input: TensorLike, pattern: Any, rewrite: Any, replace_global: bool = True,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    r"""Return the strings with `rewrite` instead of what matches a regular expression.
+    r"""Replace the matches of a regular expression in each string by `rewrite`.
 
     Args:
         input: strings.
         pattern: a regular expression.
-        rewrite: a string; \1 to \9 are what groups match, \0 is the whole match.
+        rewrite: a string; \1 to \9 stand for the groups, \0 for the whole match.
         replace_global: False to replace the first match only.
 
     >>> import framework as tf

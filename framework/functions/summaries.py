@@ -13,8 +13,8 @@ from framework.training.summaries.writers import current, step_number
 def scalar(name: str, data: TensorLike, step: Any = None, description: Any = None) -> bool:
     """Write a number to the default writer; return whether it was written.
 
-    A `tf.function` or training step that writes summaries runs in Python, not by a plan: write them
-    outside of it where speed counts.
+    A `tf.function` or training step that writes summaries runs in Python, not by a plan: for speed,
+    write summaries outside of it.
 
     Args:
         name: the tag; name scopes that are open come before it.
@@ -37,8 +37,9 @@ def histogram(
     """Write a histogram of a tensor's elements; return whether it was written.
 
     Args:
-        name, step, description: as `scalar`'s.
-        data: a tensor of numbers. NaN and infinities are not counted; a warning tells how many.
+        name, step, description: as in `scalar`.
+        data: a tensor of numbers. NaN and infinities are not counted; a warning says how many there
+            are.
         buckets: the number of buckets of equal width; 30 if None.
 
     >>> histogram("weights", [1.0, 2.0], step=1)
@@ -53,7 +54,7 @@ def image(
     """Write images; return whether they were written.
 
     Args:
-        name, step, description: as `scalar`'s.
+        name, step, description: as in `scalar`.
         data: shape (images, height, width, channels) with 1 (gray), 2 (and opacity), 3 (RGB) or 4
             channels; uint8, other integers (scaled), or floats in [0, 1]; other values are clipped.
         max_outputs: the largest number of images to write.
@@ -72,7 +73,7 @@ def audio(
     """Write sounds as WAV files of 16 bits; return whether they were written.
 
     Args:
-        name, step, description: as `scalar`'s.
+        name, step, description: as in `scalar`.
         data: floats in [-1, 1] of shape (sounds, samples, channels).
         sample_rate: samples per second.
         max_outputs: the largest number of sounds to write.
@@ -91,7 +92,7 @@ def text(name: str, data: TensorLike, step: Any = None, description: Any = None)
     """Write a string, or a table of strings, shown as Markdown; return whether it was written.
 
     Args:
-        name, step, description: as `scalar`'s.
+        name, step, description: as in `scalar`.
         data: a string, or a tensor or list of strings of at most two axes.
 
     >>> text("note", "**bold**", step=1)
@@ -108,8 +109,8 @@ def write(
     Args:
         tag: as the `name` of `scalar`.
         tensor: numbers or strings; or a function that returns them, called if they are written.
-        step: as `scalar`'s.
-        metadata: a `SummaryMetadata` of TensorBoard, or its bytes; names the plugin.
+        step: as in `scalar`.
+        metadata: a `SummaryMetadata` of TensorBoard, which names the plugin, or its bytes.
         name: ignored.
 
     >>> write("values", [1, 2], step=1)
@@ -121,7 +122,7 @@ def write(
 
 
 def flush(writer: Any = None, name: str | None = None) -> None:
-    """Write what waits in a writer, the default one if None, to its file.
+    """Write the waiting summaries of a writer to its file; None is the default writer.
 
     >>> flush()
     """
@@ -134,8 +135,8 @@ def graph(graph_data: Any) -> bool:
     """Write a graph for TensorBoard's graph page; return whether it was written.
 
     Args:
-        graph_data: a `GraphDef` of TensorBoard, or a model that was built, of which the ops of a
-            forward pass are shown.
+        graph_data: a `GraphDef` of TensorBoard, or a built model, whose ops of a forward pass are
+            shown.
 
     >>> from framework import keras
     >>> graph(keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)]))
@@ -175,7 +176,7 @@ def write_raw_pb(tensor: Any, step: Any = None, name: str | None = None) -> bool
 
     Args:
         tensor: bytes, or a string tensor.
-        step: as `scalar`'s.
+        step: as in `scalar`.
         name: ignored.
 
     >>> write_raw_pb(b"", step=1)

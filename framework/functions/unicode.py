@@ -1,4 +1,4 @@
-"""Functions of tf.strings that split strings into rows of different lengths, and their encodings.
+"""Functions of tf.strings that split strings into rows of different lengths, and encodings.
 
 The result is a tensor for one string, a `RaggedTensor` for several.
 
@@ -28,7 +28,7 @@ _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
 class _Lists(NamedTuple):
-    """A table op: a function from each string to one or more lists, and the row splits.
+    """NumPy function of an op: maps each string to one or more lists, and returns row splits.
 
     Args:
         function: called with a string and the settings, returns a tuple of lists.
@@ -67,7 +67,7 @@ def _split_rows(x, function, settings, dtypes, what):
 def _words(text, sep, maxsplit):
     parts = text.split(sep, maxsplit)
     if sep is None and len(parts) == maxsplit:
-        parts.append(b"")  # TensorFlow appends the rest, even if it is empty
+        parts.append(b"")  # as in TensorFlow, also an empty rest
     return (parts,)
 
 
@@ -76,8 +76,8 @@ def split(input: TensorLike, sep: Any = None, maxsplit: Any = -1, name: str | No
 
     Args:
         input: strings.
-        sep: the separator; by default, any run of spaces and ends of lines.
-        maxsplit: how often to split a string at most; -1 for no limit.
+        sep: the separator; by default, any sequence of whitespace.
+        maxsplit: the largest number of splits of a string; -1 for no limit.
     """
     sep = sep.encode() if isinstance(sep, str) else sep
     return _split_rows(input, _words, (sep or None, int(maxsplit)), (OBJECT,), "split")[0]
@@ -96,12 +96,12 @@ def bytes_split(input: TensorLike, name: str | None = None) -> Any:
 
 
 class _Grams(NamedTuple):
-    """A table op: the n-grams of each row of words, given their row splits."""
+    """NumPy function of an op: returns the n-grams of each row of words."""
 
     widths: tuple
     separator: bytes
     pads: tuple  # the padding words (before, after) a row, or None
-    most: int  # the most padding words on each side; -1: one less than the width of the n-gram
+    most: int  # the largest number of padding words on each side; -1: the width of the n-gram - 1
     short: bool
 
     def __call__(self, words, row_splits):
@@ -136,15 +136,16 @@ def ngrams(
     data: Any, ngram_width: Any, separator: Any = " ", pad_values: Any = None,
     padding_width: Any = None, preserve_short_sequences: bool = False, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return the runs of words along the last axis, joined.
+    """Return the n-grams of the words along the last axis, each joined to one string.
 
     Args:
         data: strings of rank 1 or 2, or a RaggedTensor.
-        ngram_width: how many words a run has; a tuple for several numbers, one after another.
-        separator: what stands between the words.
+        ngram_width: the number of words of an n-gram; a tuple for n-grams of several sizes.
+        separator: the string between the words.
         pad_values: a string, or two, for before and after each row.
-        padding_width: how many of them at most; by default, one less than a run has words.
-        preserve_short_sequences: True for a row shorter than a run to be one.
+        padding_width: the largest number of padding words on each side; the default is
+            `ngram_width` - 1.
+        preserve_short_sequences: True to return a row that is shorter than an n-gram as one string.
 
     >>> import framework as tf
     >>> tf.strings.ngrams(["a", "b", "c"], 2).numpy().tolist()
@@ -180,7 +181,7 @@ def ngrams(
 
 
 class _Flat(NamedTuple):
-    """A table op: all elements along one axis."""
+    """NumPy function of an op: flattens to one axis."""
 
     dtype: Any = OBJECT
 
@@ -261,8 +262,8 @@ def unicode_decode(
     Args:
         input: strings.
         input_encoding: "UTF-8", "UTF-16-BE", "UTF-32-BE" or another name of an encoding.
-        errors: what to do with bytes that are wrong: "replace", "ignore" or "strict".
-        replacement_char: the code point instead of wrong bytes.
+        errors: what to do with invalid bytes: "replace", "ignore" or "strict".
+        replacement_char: the code point that replaces invalid bytes.
         replace_control_characters: replace the code points 0 to 31, too.
 
     >>> import framework as tf
@@ -278,7 +279,7 @@ def unicode_decode_with_offsets(
     input: TensorLike, input_encoding: Any, errors: Any = "replace", replacement_char: Any = 65533,
     replace_control_characters: bool = False, name: str | None = None,
 ) -> tuple:  # fmt: skip
-    """Return the code points as `unicode_decode`, and the byte offset of each (int64)."""
+    """Return the results of `unicode_decode`, and the byte offset of each code point (int64)."""
     what = "unicode_decode"
     settings = _settings(input_encoding, errors, replacement_char, replace_control_characters, what)
     return tuple(_unicode(input, _decoded, _INT32, settings, what))
@@ -288,7 +289,7 @@ def unicode_split(
     input: TensorLike, input_encoding: Any, errors: Any = "replace", replacement_char: Any = 65533,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return the characters of each string, in its encoding; arguments as of `unicode_decode`."""
+    """Return the characters of each string, in its encoding; arguments as in `unicode_decode`."""
     return unicode_split_with_offsets(input, input_encoding, errors, replacement_char)[0]
 
 
@@ -296,7 +297,7 @@ def unicode_split_with_offsets(
     input: TensorLike, input_encoding: Any, errors: Any = "replace", replacement_char: Any = 65533,
     name: str | None = None,
 ) -> tuple:  # fmt: skip
-    """Return the characters as `unicode_split`, and the byte offset of each (int64)."""
+    """Return the results of `unicode_split`, and the byte offset of each character (int64)."""
     settings = _settings(input_encoding, errors, replacement_char, False, "unicode_split")
     return tuple(_unicode(input, _split_characters, OBJECT, settings, "unicode_split"))
 
@@ -334,7 +335,7 @@ def unicode_transcode(
 
 
 class _Encode(NamedTuple):
-    """A table op: the strings of rows of code points, given their row splits."""
+    """NumPy function of an op: encodes rows of code points as strings."""
 
     encoding: str
     errors: str
@@ -368,8 +369,8 @@ def unicode_encode(
     Args:
         input: int32 of shape (..., length), or a RaggedTensor.
         output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
-        errors: what to do with numbers that are no code points: "replace", "ignore" or "strict".
-        replacement_char: the code point instead of them.
+        errors: what to do with numbers that are not code points: "replace", "ignore" or "strict".
+        replacement_char: the code point that replaces them.
 
     >>> import framework as tf
     >>> tf.strings.unicode_encode([110, 233], "UTF-8").numpy().decode()

@@ -46,7 +46,7 @@ def per_axis(value, n, first, what, name):
 
 
 def amounts(padding, n, first, what):
-    """Convert `padding` to "SAME", or to ((before, after), ...) for the spatial axes.
+    """Convert `padding` to "SAME" or to pairs ((before, after), ...) of the spatial axes.
 
     Args:
         padding: "SAME", "VALID", or a pair for each axis, (0, 0) for batch and channels.

@@ -45,7 +45,7 @@ class Rule(NamedTuple):
 
 
 def float_operands(x, y, name):
-    """Convert operands by the strict rule to tensors of one floating dtype, or raise."""
+    """Convert operands by the strict rule to tensors of one floating dtype, or raise an error."""
     x, y = strict(x, y)
     if type(x) in (int, float, complex):
         return tensor(x, floating(y, name).dtype), y
@@ -54,7 +54,7 @@ def float_operands(x, y, name):
 
 
 def number_operands(x, y, name):
-    """Convert operands by the strict rule to tensors of one dtype that is not bool, or raise."""
+    """Convert operands by the strict rule to tensors of one dtype other than bool, or raise."""
     x, y = strict(x, y)
     one = x if type(x) is Tensor else y
     if type(one) is Tensor:  # the other is a number or has the same dtype
@@ -68,7 +68,7 @@ def number_operands(x, y, name):
 
 
 def number(x, name):
-    """Convert to a tensor of a dtype that is not bool, or raise."""
+    """Convert to a tensor of a dtype other than bool, or raise an error."""
     if type(x) is Tensor and x.array.dtype is not _BOOL:
         return x
     x = tensor(x)
@@ -92,7 +92,7 @@ class Declaration(NamedTuple):
     Args:
         op: an op, or a function of converted operands.
         returns: what it returns, as a template with the operands {x} and {y}, and {over} for the
-            words about the axes of a reduction.
+            axes of a reduction.
         rule: the Rule.
         name: the wrapper's name.
     """

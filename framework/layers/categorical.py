@@ -141,7 +141,7 @@ class CategoryEncoding(Layer):
 
 
 class _BinTable:
-    """A table op from numbers to bin indices: how many boundaries are at most the number."""
+    """NumPy function of an op: maps a number to its bin, the count of boundaries <= the number."""
 
     dtype = np.dtype(np.int32)
 

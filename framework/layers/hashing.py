@@ -40,7 +40,7 @@ def buckets(values, count, salt=None):
 
 
 class _BucketTable:
-    """A table op from values to bucket indices; with `mask_value`, bucket 0 holds only that."""
+    """NumPy function of an op: maps values to buckets; bucket 0 is only for `mask_value` if set."""
 
     dtype = np.dtype(np.int64)
 
@@ -126,7 +126,7 @@ _KEY = 0xDECAFCAFFE  # the hash key that TensorFlow uses for crosses
 
 
 class _CrossTable:
-    """A table op from several values to the bucket index of their combination."""
+    """NumPy function of an op: maps several values to the bucket of their combination."""
 
     dtype = np.dtype(np.int64)
 

@@ -27,9 +27,9 @@ _OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
 
 
 class _IndexTable:
-    """A table op from words to indices: by a dict, or by `unknown(words)` for words not in it.
+    """NumPy function of an op: maps words to indices by a dict; other words by `unknown(words)`.
 
-    `default` is the index of all words not in it, if they have one index.
+    `default` is the index of all other words, if they have a common index.
     """
 
     dtype = np.dtype(np.int64)
@@ -55,7 +55,7 @@ class _IndexTable:
 
 
 class _WordTable:
-    """A table op from indices to the words in a list; `unknown` for indices out of range."""
+    """NumPy function of an op: maps indices to words; an index out of range gives `unknown`."""
 
     def __init__(self, words, unknown, dtype):
         self._words = np.array([*words, unknown], dtype)
@@ -85,7 +85,7 @@ class Lookup(Layer, strings=False):
         check_sparse(self)
         _refuse_settings(self)
         self._framework.words = None  # the vocabulary without mask and OOV tokens
-        self._framework.table = None  # the table op, built at the first call
+        self._framework.table = None  # the NumPy function of the lookup op, built at the first call
         self._framework.idf = None
         self._framework.static = self.vocabulary is not None
         self.reset_state()

@@ -37,7 +37,7 @@ def _widths(value):
 
 
 class _Tokenizer:
-    """A table op from sentences to rows of words, padded with empty strings."""
+    """NumPy function of an op: splits sentences into rows of words, padded with empty strings."""
 
     dtype = np.dtype(object)
 

@@ -56,7 +56,7 @@ def convert_format(
     """Return boxes in another format.
 
     Args:
-        boxes: (..., 4), or a dict with such "boxes", which is returned with the new ones.
+        boxes: (..., 4), or a dict with such "boxes", of which a copy with new boxes is returned.
         source, target: formats.
         height, width: the size of the image, for relative formats.
         dtype: the dtype of the result.
@@ -103,7 +103,7 @@ def affine_transform(
     scale: TensorLike, shear_x: TensorLike, shear_y: TensorLike, height: Any, width: Any,
     center_x: Any = None, center_y: Any = None, bounding_box_format: str = "xyxy",
 ) -> Any:  # fmt: skip
-    """Return the boxes around those of images that were turned, shifted, scaled and sheared.
+    """Return the boxes that enclose the boxes of rotated, shifted, scaled and sheared images.
 
     Args:
         boxes: (batch, count, 4).
@@ -132,7 +132,7 @@ def crop(
     boxes: TensorLike, top: Any, left: Any, height: Any, width: Any,
     bounding_box_format: str = "xyxy",
 ) -> Any:  # fmt: skip
-    """Return the boxes of the part of an image that begins at (left, top), cut at its edges.
+    """Return boxes relative to a crop of an image that begins at (left, top), cut at its edges.
 
     Args:
         boxes: (..., 4).
@@ -148,7 +148,7 @@ def pad(
     boxes: TensorLike, top: Any, left: Any, height: Any = None, width: Any = None,
     bounding_box_format: str = "xyxy",
 ) -> Any:  # fmt: skip
-    """Return the boxes of an image that got `top` rows above it and `left` columns before it.
+    """Return the boxes of an image after padding with `top` rows and `left` columns.
 
     Args:
         boxes: (..., 4).
@@ -186,7 +186,7 @@ def encode_box_to_deltas(
     anchors: TensorLike, boxes: TensorLike, anchor_format: str, box_format: str,
     encoding_format: str = "center_yxhw", variance: Any = None, image_shape: Any = None,
 ) -> Any:  # fmt: skip
-    """Return the shift of boxes from anchors, in sizes of the anchor, and the log of their ratio.
+    """Return the offsets of boxes from anchors in units of the anchor, and log size ratios.
 
     Args:
         anchors, boxes: (..., 4).
@@ -196,7 +196,7 @@ def encode_box_to_deltas(
         image_shape: (height, width, channels), for relative formats.
 
     Returns:
-        (..., 4): the shift of the center, the logarithms of the sizes.
+        (..., 4): the offset of the center, the logarithms of the size ratios.
     """
     variance = _checked_variance(variance, encoding_format, "encoding_format")
     height, width = _sizes(image_shape)
@@ -266,7 +266,7 @@ def compute_iou(
     boxes1: TensorLike, boxes2: TensorLike, bounding_box_format: str, use_masking: bool = False,
     mask_val: Any = -1, image_shape: Any = None,
 ) -> Any:  # fmt: skip
-    """Return the area that each pair of boxes shares, divided by the area of their union.
+    """Return the intersection over union of each pair of boxes.
 
     Args:
         boxes1: (count1, 4) or (batch, count1, 4).
@@ -333,13 +333,13 @@ def _area(edges):
 def compute_ciou(
     boxes1: TensorLike, boxes2: TensorLike, bounding_box_format: str, image_shape: Any = None
 ) -> Any:
-    """Return the complete overlap of boxes, one by one: overlap, distance and proportions.
+    """Return the complete intersection over union (CIoU) of corresponding boxes.
 
     Zheng et al. 2020, "Distance-IoU Loss".
 
     Args:
         boxes1, boxes2: (..., 4).
-        bounding_box_format: the format of both, not a relative one.
+        bounding_box_format: the format of both, which cannot be relative.
         image_shape: (height, width, channels).
 
     Returns:

@@ -64,7 +64,7 @@ def binomial(
     Args:
         shape: the shape of the result, to which `counts` and `probabilities` broadcast.
         counts: the numbers of trials, at least 0.
-        probabilities: those of a success, from 0 to 1.
+        probabilities: the probabilities of a success, from 0 to 1.
         dtype, seed: as in `gamma`.
 
     >>> from framework import keras

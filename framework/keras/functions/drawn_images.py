@@ -87,7 +87,7 @@ def _bytes(images):
 
 
 def _outline(image, edges, color, thickness):
-    """Draw the outline of a box, centered on its edges, into an image."""
+    """Draw the outline of a box into an image; the line is centered on the box's edges."""
     before, after = thickness // 2, (thickness - 1) // 2 + 1
     left, top, right, bottom = (int(n) for n in edges)
 
@@ -101,7 +101,7 @@ def _outline(image, edges, color, thickness):
 
 
 def _with_text(image, text, edges, color, height, thickness):
-    """Return an image with a text above the box, or inside it where there is no room."""
+    """Write a text above a box into an image, or inside the box if there is no space."""
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
@@ -131,11 +131,11 @@ def draw_segmentation_masks(
     Args:
         images: (batch, height, width, 3), from 0 to 255.
         segmentation_masks: integers (batch, height, width, 1).
-        num_classes: the number of classes; one more than the largest in the masks if None.
+        num_classes: the number of classes; the largest class in the masks + 1 if None.
         color_mapping: the colors of classes, a dict of three numbers each.
-        alpha: the share of the color, from 0 to 1.
-        blend: False for the colors without the images below.
-        ignore_index: pixels of this class stay as they are.
+        alpha: the opacity of the color, from 0 to 1.
+        blend: False to return the colors alone, without the images.
+        ignore_index: pixels of this class do not change.
         data_format: "channels_last" or "channels_first".
 
     Returns:
@@ -161,6 +161,6 @@ def draw_segmentation_masks(
 
 
 def _palette(count):
-    """Return `count` different colors, those of Keras."""
+    """Return `count` different colors, Keras's palette."""
     steps = np.array([2**25 - 1, 2**15 - 1, 2**21 - 1])
     return [(i * steps % 255).tolist() for i in range(count)]

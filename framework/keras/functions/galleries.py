@@ -39,18 +39,18 @@ def plot_image_gallery(
         images: (batch, height, width, channels).
         y_true, y_pred: the labels of images, for their titles.
         label_map: the names of labels, a dict.
-        rows, cols: the size of the grid; about square if None.
+        rows, cols: the size of the grid; nearly square if None.
         value_range: the lowest and highest value of pixels.
         scale: the size of an image, in inches.
         path: the file; None for none.
-        show: whether to show the grid; by default if there is no `path`.
+        show: whether to show the grid; by default True without a `path`.
         transparent, dpi: the background and the resolution of the file.
         legend_handles: matplotlib's handles for a legend.
         data_format: "channels_last" or "channels_first".
 
     Raises:
         ImportError: matplotlib is not installed.
-        ValueError: arguments exclude each other, or labels have no `label_map`.
+        ValueError: two arguments exclude each other, or labels have no `label_map`.
     """
     plt, _ = _matplotlib("plot_image_gallery")
     if path is not None and show:
@@ -111,7 +111,7 @@ def plot_bounding_box_gallery(
         line_thickness, font_scale, text_thickness: as in `draw_bounding_boxes`.
         class_mapping: the names of labels; `ground_truth_mapping` and `prediction_mapping`
             replace it.
-        legend: whether to explain the colors.
+        legend: whether to draw a legend of the colors.
         legend_handles, rows, cols, **kwargs: as in `plot_image_gallery`.
         data_format: "channels_last" or "channels_first".
     """

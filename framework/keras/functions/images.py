@@ -31,7 +31,7 @@ def smart_resize(
         Floats, with "nearest" the dtype of `x`; an array for an array, else a tensor.
 
     Raises:
-        ValueError: an argument is unknown, or the rank is another.
+        ValueError: an argument is unknown, or the rank is wrong.
 
     >>> smart_resize(np.arange(8.0).reshape(2, 4, 1), (1, 1)).ravel()
     array([3.5])

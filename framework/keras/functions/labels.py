@@ -15,7 +15,7 @@ from framework.core.variable import CoreVariable
 
 
 def set_random_seed(seed: Any) -> None:
-    """Seed Python's `random`, NumPy's global generator and this package's, all at once."""
+    """Seed Python's `random`, NumPy's global generator and this package's global generator."""
     if not isinstance(seed, int):
         raise InvalidArgumentError(f"set_random_seed: `seed` must be an int, got {seed!r}.")
     python_random.seed(seed)
@@ -59,7 +59,8 @@ def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2) -> Any:
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    if isinstance(x, (Tensor, CoreVariable, Operand)):  # tensors: by ops, which have gradients
+    # tensors: computed by ops, which have gradients
+    if isinstance(x, (Tensor, CoreVariable, Operand)):
         return import_module("framework.keras.ops.neural").normalize(x, axis=axis, order=order)
     norms = np.atleast_1d(np.linalg.norm(np.asarray(x), order, axis))
     norms[norms == 0] = 1
@@ -67,7 +68,7 @@ def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2) -> Any:
 
 
 def pack_x_y_sample_weight(x: TensorLike, y: TensorLike = None, sample_weight: Any = None) -> Any:
-    """Return the tuple of the arguments given; a single x that is no list or tuple, unchanged."""
+    """Return the given arguments as a tuple; a lone x that is not a list or tuple, unchanged."""
     if y is None:
         return (x,) if isinstance(x, (tuple, list)) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)

@@ -26,7 +26,7 @@ def is_nested(structure: Any) -> bool:
 
 
 def flatten(structure: Any) -> list[Any]:
-    """Return the leaves as a list; None is a leaf, and a leaf alone gives a list of one.
+    """Return the leaves as a list; None is a leaf. A structure that is a leaf gives a list of one.
 
     >>> flatten({"b": [1, None], "a": (3, {"c": 4})})
     [3, 4, 1, None]
@@ -44,16 +44,16 @@ def flatten_with_path(structure: Any) -> list[tuple[tuple[Any, ...], Any]]:
 
 
 def map_structure(func: Any, *structures: Any, none_is_leaf: bool = True) -> Any:
-    """Apply `func` to corresponding leaves; return the results in the form of the first structure.
+    """Apply `func` to corresponding leaves; return the results in the first structure.
 
     Args:
         func: a function with one parameter for each structure.
-        *structures: structures of the same form.
+        *structures: structures with the same nesting.
         none_is_leaf: False to keep None where all structures have None, without calling `func`.
 
     Raises:
         TypeError: `func` is not callable.
-        ValueError: there is no structure, or the structures differ in form.
+        ValueError: there is no structure, or the structures differ in their nesting.
 
     >>> map_structure(lambda a, b: a + b, [1, {"c": 2}], [10, {"c": 20}])
     [11, {'c': 22}]
@@ -77,11 +77,12 @@ def map_structure(func: Any, *structures: Any, none_is_leaf: bool = True) -> Any
 
 
 def map_structure_up_to(shallow_structure: Any, func: Any, *structures: Any) -> Any:
-    """Apply `func` to what the structures contain at the leaves of `shallow_structure`.
+    """Apply `func` to the parts of the structures at the leaves of `shallow_structure`.
 
     Raises:
         TypeError: `func` is not callable.
-        ValueError: there is no structure, or one does not contain `shallow_structure`'s form.
+        ValueError: there is no structure, or one does not contain the nesting of
+            `shallow_structure`.
 
     >>> map_structure_up_to([None, [None]], len, [[1, 1], [{"a": 2}]])
     [2, [1]]
@@ -109,7 +110,7 @@ def assert_same_structure(a: Any, b: Any, check_types: Any = None) -> None:
 
 
 def assert_same_paths(a: Any, b: Any) -> None:
-    """Raise ValueError unless the leaves of `a` and `b` have the same paths, in any containers.
+    """Raise ValueError unless the leaves of `a` and `b` have the same paths; containers may differ.
 
     >>> assert_same_paths([1, (2, 3)], (4, [5, 6]))
     """
@@ -148,10 +149,9 @@ def pack_sequence_as(structure: Any, flat_sequence: Any) -> Any:
 
 
 def traverse(func: Any, structure: Any, top_down: bool = True) -> Any:
-    """Call `func` on each part of a structure; return the structure with parts replaced.
+    """Call `func` on each part of a structure; return the structure with the results.
 
-    A part for which `func` returns a value other than None is replaced by it: by None for
-    `MAP_TO_NONE`.
+    A result other than None replaces the part; the result `MAP_TO_NONE` replaces the part by None.
 
     Args:
         func: a function of one part, a container or a leaf.
@@ -186,7 +186,7 @@ def lists_to_tuples(structure: Any) -> Any:
 
 
 def map_shape_structure(func: Any, structure: Any) -> Any:
-    """Apply `func` to each shape, a list or tuple of ints and None; other leaves also count.
+    """Apply `func` to each shape (a list or tuple of ints and None) and to other leaves.
 
     >>> map_shape_structure(len, {"a": (None, 3), "b": [(2,), (4, 5)]})
     {'a': 2, 'b': [1, 2]}
@@ -223,7 +223,7 @@ def _walk(structure, path):
 
 
 def _rebuilt(structure, parts):
-    """Return a container like `structure` with these parts, given in the order of `_parts`."""
+    """Return a container like `structure` with the given parts, in the order of `_parts`."""
     if isinstance(structure, Mapping):
         made = dict(zip((key for key, _ in _parts(structure)), parts, strict=True))
         pairs = {key: made[key] for key in structure}
@@ -238,7 +238,7 @@ def _rebuilt(structure, parts):
 
 
 def _mapped(func, form, structures, path):
-    """Apply `func(path, *parts)` at the leaves of `form`; the structures contain its form."""
+    """Apply `func(path, *parts)` at the leaves of `form`; all structures contain its nesting."""
     if not is_nested(form):
         return func(path, *structures)
     made = []
@@ -258,7 +258,7 @@ def _kind(structure):
 
 
 def _same(function, a, b, path, deeper=False):
-    """Raise unless `b` has the structure of `a`; with `deeper`, its leaves may be containers."""
+    """Raise an error unless `b` is nested like `a`, or `deeper` if this is True."""
     if not is_nested(a):
         if is_nested(b) and not deeper:
             raise InvalidArgumentError(f"{function}: expected a leaf{_at(path)}, got {b!r}.")

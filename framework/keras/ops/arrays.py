@@ -26,8 +26,8 @@ from framework.ops import elementwise
 from framework.ops import movement as ops
 from framework.ops.contraction import matmul_with_vectors
 
-_slice = slice  # the function `slice` below shadows the built-in
-# ---- what a tensor is ----------------------------------------------------------------------------
+_slice = slice  # the function `slice` below hides the built-in
+# ---- conversion and properties -------------------------------------------------------------------
 
 
 def convert_to_tensor(
@@ -62,9 +62,9 @@ def is_tensor(x: TensorLike) -> bool:
 def shape(x: TensorLike) -> tuple[Any, ...]:
     """Return the shape as a tuple of ints.
 
-    An unknown size of a KerasTensor is a symbolic number, whose value is known when the model
-    runs. It supports arithmetic and comparisons, and functions take it as a size. (In Keras such
-    a size is None, as it is in `x.shape` here.)
+    An unknown size of a KerasTensor is a symbolic number, whose value is known when the model runs.
+    It supports arithmetic and comparisons, and is valid as a size. (In Keras such a size is None,
+    as it is in `x.shape` here.)
 
     >>> from framework import keras
     >>> x = keras.Input((4, 6))
@@ -104,7 +104,7 @@ def stop_gradient(variable: Any) -> Tensor:
     return custom_gradients.stop_gradient(variable)
 
 
-# ---- of a shape ----------------------------------------------------------------------------------
+# ---- creation ------------------------------------------------------------------------------------
 
 
 def _default(dtype):
@@ -122,7 +122,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
 
 
 def empty(shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
-    """Return a tensor of zeros: no element is left uninitialized."""
+    """Return a tensor of zeros; unlike NumPy's, it is initialized."""
     return zeros(shape, dtype)
 
 
@@ -132,7 +132,7 @@ def full(shape: ShapeLike, fill_value: Any, dtype: DTypeLike = None) -> Tensor:
 
 
 def zeros_like(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
-    """Zeros of the shape and dtype of `x`."""
+    """Return zeros in the shape and dtype of `x`."""
     return creation.zeros_like(x, dtype)
 
 
@@ -142,7 +142,7 @@ def ones_like(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
 
 
 def empty_like(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
-    """Zeros of the shape and dtype of `x`."""
+    """Return zeros in the shape and dtype of `x`."""
     return creation.zeros_like(x, dtype)
 
 
@@ -261,7 +261,7 @@ def swapaxes(x: TensorLike, axis1: Any, axis2: Any) -> Tensor:
 
 
 def moveaxis(x: TensorLike, source: TensorLike, destination: Any) -> Tensor:
-    """Move the axes in `source` to `destination`; the others keep their order."""
+    """Move the axes in `source` to `destination`; the other axes keep their order."""
     x = tensor(x)
     source = [one_axis(a, x.ndim, "moveaxis") for a in ints(source)]
     destination = [one_axis(a, x.ndim, "moveaxis") for a in ints(destination)]
@@ -379,11 +379,11 @@ def pad(
     return strict.pad(x, widths, mode.upper(), value)
 
 
-# ---- choosing ------------------------------------------------------------------------------------
+# ---- selection -----------------------------------------------------------------------------------
 
 
 def where(condition: TensorLike, x1: TensorLike = None, x2: TensorLike = None) -> Any:
-    """Return `x1` where the condition holds, else `x2`; without them, the true positions."""
+    """Return `x1` where the condition holds, else `x2`; without both, the indices of True."""
     if x1 is None and x2 is None:
         return nonzero(condition)
     if x1 is None or x2 is None:
@@ -418,7 +418,7 @@ def take_along_axis(x: TensorLike, indices: TensorLike, axis: Axis = None) -> Te
 
 
 def _from_start(indices, size):
-    """Replace negative indices, which count from the end, by non-negative ones."""
+    """Replace negative indices, which count from the end, by non-negative indices."""
     indices = tensor(indices)
     indices = indices if indices.dtype.is_integer else as_dtype(indices, "int32")
     return elementwise.select(elementwise.less(indices, 0), indices + size, indices)

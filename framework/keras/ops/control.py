@@ -27,7 +27,8 @@ def switch(index: Any, branches: Any, *operands: Any) -> Any:
     """Call the function number `index` of `branches` with `operands`, and return its result.
 
     Args:
-        index: an integer; below 0 it stands for the first branch, above the last for the last.
+        index: an integer; an index below 0 means the first branch, one above the last index the
+            last branch.
         branches: a list of functions.
         *operands: their arguments.
     """
@@ -58,11 +59,11 @@ def while_loop(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any = N
 
 
 def fori_loop(lower: Any, upper: Any, body_fun: Any, init_val: Any) -> Any:
-    """Return the last of the values `value = body_fun(i, value)` for i from `lower` to `upper` - 1.
+    """Repeat `value = body_fun(i, value)` for i from `lower` to `upper` - 1; return the last value.
 
     Args:
-        lower, upper: integers; without steps between them the result is `init_val`.
-        body_fun: a function of the number, an int, and of the value before.
+        lower, upper: integers; if `lower >= upper` the result is `init_val`.
+        body_fun: a function of the int i and the previous value.
         init_val: the first value, a tensor or a nest of them.
     """
     value = init_val
@@ -75,7 +76,7 @@ def map(f: Any, xs: Any) -> Any:
     """Apply `f` to each element along the first axis of `xs`, one after the other.
 
     Args:
-        f: takes an element, in the structure of `xs`, and returns a nest of tensors.
+        f: a function of an element, in the structure of `xs`, that returns a nest of tensors.
         xs: a tensor, or a nest of them with equal first sizes.
 
     Returns:
@@ -130,9 +131,9 @@ def _stacked(results):
 
 
 def associative_scan(f: Any, elems: Any, reverse: bool = False, axis: Any = 0) -> Any:
-    """Return at each position the combination by `f` of all elements up to it.
+    """Combine by `f`, for each position, all elements up to the position.
 
-    `f` is called about log2(n) times for n elements, with many of them at once.
+    `f` is called about log2(n) times for n elements, each time with many elements.
 
     Args:
         f: a function of two nests like `elems`, which combines them element by element. It is
@@ -166,7 +167,7 @@ def associative_scan(f: Any, elems: Any, reverse: bool = False, axis: Any = 0) -
             f"associative_scan: `elems` need one size along axis {axis}, got {sorted(sizes)}."
         )
     size, shift = sizes.pop(), 1
-    # after a round, position i holds the combination of the last 2 * shift elements up to i
+    # after each round, position i combines the last 2 * shift elements up to i
     while shift < size:
         before = each(lambda x, n=shift: part(x, None, -n), found)
         here = each(lambda x, n=shift: part(x, n, None), found)
@@ -178,7 +179,7 @@ def associative_scan(f: Any, elems: Any, reverse: bool = False, axis: Any = 0) -
 
 
 def _is_numbers(elems):
-    """Whether a list holds numbers, and is no nest of tensors."""
+    """Return whether a list contains numbers instead of tensors."""
     leaf = elems
     while isinstance(leaf, (list, tuple)) and leaf:
         leaf = leaf[0]

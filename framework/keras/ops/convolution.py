@@ -71,10 +71,10 @@ def conv_transpose(
     inputs: TensorLike, kernel: TensorLike, strides: Any = 1, padding: Any = "valid",
     output_padding: Any = None, data_format: Any = None, dilation_rate: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """Apply the transpose of `conv`, its gradient by the inputs; kernel (*size, filters, channels).
+    """Apply the transpose (adjoint) of `conv`, with a kernel (*size, filters, channels).
 
     Args:
-        inputs, strides, padding, data_format, dilation_rate: as `conv`'s.
+        inputs, strides, padding, data_format, dilation_rate: as in `conv`.
         output_padding: an int below the stride, or one for each axis, added to the smallest
             possible size. With None, n becomes n * stride for "same", and
             (n - 1) * stride + max(size, stride) for "valid".
@@ -98,7 +98,7 @@ def conv_transpose(
     how = w.shape[:-2], window["strides"], window["padding"] == "SAME", extra, window["dilations"]
     sizes, amounts = transposed(x.shape[1:-1], *how)
     window["padding"] = amounts
-    # output_padding is valid for all sizes or for none: test it with size 1
+    # whether output_padding is valid does not depend on sizes, so test with size 1
     ones = (1,) * len(sizes)
     if output_sizes(transposed(ones, *how)[0], w.shape[:-2], **window) != ones:
         raise InvalidArgumentError(

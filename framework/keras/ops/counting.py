@@ -34,7 +34,7 @@ def bincount(
 
     Args:
         x: non-negative integers, of rank 1 or 2.
-        weights: added instead of 1 for each element; the result then has their dtype.
+        weights: the numbers to add instead of 1 for each element; the result then has this dtype.
         minlength: the least length of the result.
         sparse: ignored.
     """
@@ -56,8 +56,8 @@ def histogram(x: TensorLike, bins: Any = 10, range: Any = None) -> tuple[Tensor,
         range: (lowest, highest); by default the smallest and the largest element.
 
     Returns:
-        The counts and the edges of the intervals, of one floating dtype. The upper edge of the
-        last interval belongs to it.
+        The counts and the edges of the intervals, of one floating dtype. The last interval includes
+        its upper edge.
     """
     x = movement.reshape(floating(x), shape=(-1,))
     if not isinstance(bins, (int, np.integer)) or bins < 1:
@@ -104,7 +104,7 @@ def searchsorted(sorted_sequence: TensorLike, values: TensorLike, side: Any = "l
 
 
 def digitize(x: TensorLike, bins: TensorLike) -> Tensor:
-    """Return how many of the ascending `bins` are not above each element, in int32."""
+    """Return for each element the number of ascending `bins` that are not above it, int32."""
     return searchsorted(bins, x, "right")
 
 
@@ -140,7 +140,7 @@ def unravel_index(indices: TensorLike, shape: ShapeLike) -> tuple[Tensor, ...]:
 def argpartition(x: TensorLike, kth: Any, axis: Axis = -1) -> Tensor:
     """Return int32 indices that put the `kth` element along `axis` where sorting would put it.
 
-    Elements before it are not larger, those behind it not smaller; here all of them are sorted.
+    Elements before it are not larger, elements after it not smaller; this function sorts all.
     """
     x = arrays.ravel(x) if axis is None else tensor(x)
     axis = one_axis(-1 if axis is None else axis, x.ndim, "argpartition")
@@ -150,11 +150,11 @@ def argpartition(x: TensorLike, kth: Any, axis: Axis = -1) -> Tensor:
     return arrays.argsort(x, axis)
 
 
-# ---- choosing ------------------------------------------------------------------------------------
+# ---- selection -----------------------------------------------------------------------------------
 
 
 def select(condlist: Any, choicelist: Any, default: TensorLike = 0) -> Tensor:
-    """Return at each place the element of the first choice whose condition holds, or `default`.
+    """Return elements of the first choice whose condition holds there, otherwise of `default`.
 
     Args:
         condlist: a list of boolean tensors.
@@ -186,7 +186,7 @@ def unique(
         return_inverse: return the position of each element among the distinct ones, too.
         return_counts: return the number of occurrences of each, too.
         axis: an int.
-        size: the number of results: some are left out, or there are copies of `fill_value`, by
+        size: the number of results; further results are left out, missing ones are `fill_value`, by
             default the first result, with the count 0.
         fill_value: a number.
 
@@ -213,7 +213,7 @@ def unique(
 def in_top_k(targets: TensorLike, predictions: TensorLike, k: Any) -> Tensor:
     """Return whether each row's target is among its `k` largest predictions; ties are included.
 
-    The result is False if the target is no class or its prediction is not finite.
+    The result is False if the target is not a class or its prediction is not finite.
     """
     targets, predictions = tensor(targets), floating(predictions)
     classes = predictions.shape[-1]

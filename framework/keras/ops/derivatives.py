@@ -6,7 +6,7 @@ from framework.autodiff import vectorized_map as autodiff_vectorized
 
 
 def vectorized_map(function: Any, elements: Any) -> Any:
-    """Apply `function` to each element along the first axis of `elements`, to all at once.
+    """Apply `function` to each element along the first axis of `elements`, in one call.
 
     Args:
         function: takes one argument, in the structure of `elements`, and returns a nest of tensors.

@@ -61,7 +61,7 @@ def fft(x: Any) -> tuple[Tensor, Tensor]:
         x: a pair (real, imaginary) of tensors of one shape.
 
     Returns:
-        The same kind of pair.
+        A pair (real, imaginary) of the same shape.
 
     Example:
         >>> from framework import keras
@@ -88,12 +88,12 @@ def ifft2(x: Any) -> tuple[Tensor, Tensor]:
 
 @operation
 def rfft(x: TensorLike, fft_length: Any = None) -> tuple[Tensor, Tensor]:
-    """Return the frequencies from 0 to the half of real numbers' transform along the last axis.
+    """Return the non-negative frequencies of the Fourier transform of real numbers.
 
     Args:
         x: real numbers.
-        fft_length: the length of the transform, by default that of the axis; numbers beyond it are
-            left out, and zeros added up to it.
+        fft_length: the length of the transform, by default that of the axis; a longer axis is cut,
+            a shorter one padded with zeros.
 
     Returns:
         A pair (real, imaginary) of tensors with fft_length // 2 + 1 frequencies.
@@ -109,7 +109,7 @@ def irfft(x: Any, fft_length: Any = None) -> Tensor:
 
     Args:
         x: a pair (real, imaginary) of tensors of one shape.
-        fft_length: how many numbers to return, by default the even one, 2 (frequencies - 1).
+        fft_length: how many numbers to return, by default the even number 2 (frequencies - 1).
     """
     z = _joined(x, 1, "irfft")
     length = _length(fft_length, 2 * (z.shape[-1] - 1), "irfft")
@@ -132,7 +132,7 @@ def _fitted(x, size):
     return x
 
 
-# ---- of frames -----------------------------------------------------------------------------------
+# ---- short-time transforms -----------------------------------------------------------------------
 
 
 @operation
@@ -145,11 +145,11 @@ def stft(
     Args:
         x: float32 or float64, of shape (..., samples).
         sequence_length: the length of a frame and its window.
-        sequence_stride: how far apart frames begin.
+        sequence_stride: the distance between frames.
         fft_length: the length of the transform, at least `sequence_length`.
         window: "hann", "hamming", a vector, or None for no window.
-        center: True to mirror fft_length // 2 samples at both ends, so that a frame has its number
-            times the stride in its middle.
+        center: True to mirror fft_length // 2 samples at both ends, so that frame i is centered at
+            the sample i * sequence_stride.
 
     Returns:
         A pair (real, imaginary) of tensors of shape (..., frames, fft_length // 2 + 1).
@@ -181,14 +181,14 @@ def istft(
     Args:
         x: a pair (real, imaginary) of tensors of shape (..., frames, fft_length // 2 + 1).
         sequence_length, sequence_stride, fft_length, window, center: those of `stft`.
-        length: how many samples to return at most.
+        length: the largest number of samples to return.
     """
     z = _joined(x, 2, "istft")
     frame, stride, size = _frames(sequence_length, sequence_stride, fft_length, "istft")
     frames = fourier.irfft(_fitted(z, size // 2 + 1), length=size)
     weights = _window(window, frame, size, frames.dtype, "istft")
     signal = framing.overlap_add(frames if weights is None else frames * weights, step=stride)
-    # The sum of squared windows at each sample, by which the overlapped frames are divided.
+    # the sum of squared windows at each sample, the divisor of the overlapped frames
     squares = np.ones(size, frames.dtype.np) if weights is None else elementwise.square(weights)
     each = movement.getitem(real(z), index=(Ellipsis, slice(1)))
     total = framing.overlap_add(arrays.ones_like(each) * squares, step=stride)
@@ -213,7 +213,7 @@ def _frames(length, stride, size, what):
 
 
 def _window(window, length, size, dtype, what):
-    """Return the window with zeros around it up to `size`, or None."""
+    """Return the window padded with zeros to `size` elements, or None."""
     if window is None:
         return None
     if isinstance(window, str):

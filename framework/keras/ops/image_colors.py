@@ -55,7 +55,7 @@ def rgb_to_hsv(images: TensorLike, data_format: Any = None) -> Tensor:
         The same shape. Hue is 0 for red, 1/3 for green, 2/3 for blue, and 0 for gray.
 
     Raises:
-        ValueError: the images are integers, or the shape is another.
+        ValueError: the images are integers, or the shape is wrong.
     """
     return _converted(_colors.rgb_to_hsv, images, data_format, "rgb_to_hsv")
 
@@ -69,7 +69,7 @@ def hsv_to_rgb(images: TensorLike, data_format: Any = None) -> Tensor:
         data_format: "channels_last" or "channels_first".
 
     Raises:
-        ValueError: the images are integers, or the shape is another.
+        ValueError: the images are integers, or the shape is wrong.
     """
     return _converted(_colors.hsv_to_rgb, images, data_format, "hsv_to_rgb")
 
@@ -83,10 +83,10 @@ def rgb_to_grayscale(images: TensorLike, data_format: Any = None) -> Tensor:
         data_format: "channels_last" or "channels_first".
 
     Returns:
-        The dtype of `images`; fractions of integers are dropped.
+        The dtype of `images`; integers are truncated.
 
     Raises:
-        ValueError: the shape is another.
+        ValueError: the shape is wrong.
 
     Example:
         >>> from framework import keras

@@ -29,7 +29,7 @@ from framework.ops.reduction import reduce_mean
 
 
 def rounded(y, x):
-    """Return `y` in the dtype of `x`; fractions of integers are rounded."""
+    """Return `y` in the dtype of `x`; it is rounded if this is an integer dtype."""
     return saturate_cast(round_(y), x.dtype) if x.dtype.is_integer else like(y, x)
 
 
@@ -37,11 +37,11 @@ def rounded(y, x):
 def gaussian_blur(
     images: TensorLike, kernel_size: Any = (3, 3), sigma: Any = (1.0, 1.0), data_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Return blurred images: each pixel is a mean of those around it, with a Gaussian's weights.
+    """Return blurred images: each pixel is a mean of its neighbors with Gaussian weights.
 
     Args:
-        images: (batch, height, width, channels), or one image of rank 3; zeros lie beyond it.
-        kernel_size: how many pixels are averaged along the width and along the height.
+        images: (batch, height, width, channels), or one image of rank 3; pixels outside count as 0.
+        kernel_size: the numbers of pixels along the width and the height that are averaged.
         sigma: the Gaussian's standard deviation along the width and along the height.
         data_format: "channels_last" or "channels_first".
 
@@ -49,7 +49,7 @@ def gaussian_blur(
         The shape and dtype of `images`; integers are rounded.
 
     Raises:
-        ValueError: an argument is unknown, or the rank is another.
+        ValueError: an argument is unknown, or the rank is wrong.
 
     Example:
         >>> from framework import keras
@@ -82,7 +82,7 @@ def sobel_edges(images: TensorLike, data_format: Any = None) -> Tensor:
         One more axis of size 2, the last: slope downwards, slope to the right.
 
     Raises:
-        ValueError: the rank is another.
+        ValueError: the rank is wrong.
         TypeError: the images are integers.
     """
     x = tensor(images)
@@ -102,21 +102,21 @@ def ssim(
     image1: TensorLike, image2: TensorLike, max_val: Any = 1.0, filter_size: int = 11,
     filter_sigma: float = 1.5, k1: float = 0.01, k2: float = 0.03, data_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Return the structural similarity of images: 1 for equal ones.
+    """Return the structural similarity of images: 1 for equal images.
 
     Args:
         image1, image2: (batch, height, width, channels), or single images of rank 3.
-        max_val: the difference of white and black: 1.0, or 255.0 for bytes.
-        filter_size: the pixels along each axis of the window that is compared.
+        max_val: the difference between white and black: 1.0, or 255.0 for uint8 images.
+        filter_size: the size of the window that is compared, in pixels.
         filter_sigma: the standard deviation of the window's Gaussian weights.
-        k1, k2: constants that keep divisors away from 0.
+        k1, k2: constants that keep denominators away from 0.
         data_format: "channels_last" or "channels_first".
 
     Returns:
         One number for each image, in the dtype of `image1`.
 
     Raises:
-        ValueError: a rank is another, or a size smaller than `filter_size`.
+        ValueError: a rank is wrong, or a size is smaller than `filter_size`.
 
     Example:
         >>> from framework import keras
@@ -154,8 +154,8 @@ def extract_patches(
         images: (batch, height, width, channels), or one image; for three sizes,
             (batch, depth, height, width, channels).
         size: the patches' size: an int for two axes, or two or three ints.
-        strides: the distance of neighboring patches, by default `size`.
-        dilation_rate: the distance of neighboring pixels of a patch.
+        strides: the distance between patches, by default `size`.
+        dilation_rate: the distance between pixels of a patch.
         padding: "valid", or "same" for zeros beyond the images.
         data_format: "channels_last" or "channels_first".
 
@@ -163,7 +163,7 @@ def extract_patches(
         (batch, rows, columns, pixels of a patch * channels); pixels row by row.
 
     Raises:
-        ValueError, TypeError: an argument is unknown, or the rank is another.
+        ValueError, TypeError: an argument is unknown, or the rank is wrong.
 
     Example:
         >>> from framework import keras
@@ -193,7 +193,7 @@ def extract_patches_3d(
     Args:
         volumes: (batch, depth, height, width, channels), or one volume.
         size: the patches' size, an int or three.
-        strides, dilation_rate, padding, data_format: as those of `extract_patches`.
+        strides, dilation_rate, padding, data_format: as in `extract_patches`.
     """
     what = "extract_patches_3d"
     return _extracted(what, volumes, size, strides, dilation_rate, padding, data_format, 3)

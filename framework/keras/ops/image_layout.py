@@ -12,7 +12,7 @@ def is_first(data_format, what):
 
 
 def one_of(value, allowed, argument, what):
-    """Raise unless `value` is one of the allowed ones."""
+    """Raise an error unless `value` is one of the allowed values."""
     if value not in allowed:
         raise InvalidArgumentError(
             f"{what}: `{argument}` must be one of {', '.join(map(repr, allowed))}, got {value!r}."
@@ -31,7 +31,7 @@ def images_of(images, what, argument="images"):
 
 
 class ImageLayout:
-    """How images are laid out: a batch or one image, the channels first or last.
+    """The layout of images: a batch or one image, the channels first or last.
 
     Args:
         x: a tensor of rank 3 or 4.

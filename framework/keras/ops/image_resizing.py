@@ -49,9 +49,8 @@ def resize(
             "lanczos5" or "area".
         antialias: True to average over more pixels where images become smaller; "nearest" and
             "area" ignore it.
-        crop_to_aspect_ratio: True to cut the center out of the images first, in the proportions of
-            `size`.
-        pad_to_aspect_ratio: True to pad the images on both sides first.
+        crop_to_aspect_ratio: True to crop the center to the aspect ratio of `size` first.
+        pad_to_aspect_ratio: True to pad the images to the aspect ratio of `size` first.
         fill_mode: "constant".
         fill_value: the value of the padding.
         data_format: "channels_last" or "channels_first".
@@ -60,7 +59,7 @@ def resize(
         The dtype of `images`; integers are rounded.
 
     Raises:
-        ValueError: an argument is unknown, or the rank is another.
+        ValueError: an argument is unknown, or the rank is wrong.
 
     Example:
         >>> from framework import keras
@@ -96,7 +95,7 @@ def scale_and_translate(
 ) -> Tensor:  # fmt: skip
     """Scale and shift some axes: position p of `images` becomes p * scale + translation.
 
-    Positions are those of edges: pixel i reaches from i to i + 1. Beyond the images lie zeros.
+    Positions are those of edges: pixel i reaches from i to i + 1. Pixels outside are 0.
 
     Args:
         images: any tensor.
@@ -108,7 +107,8 @@ def scale_and_translate(
         antialias: True to average over more pixels along axes that shrink.
 
     Returns:
-        The dtype of `images`; integers are rounded. Derivatives by `scale` and `translation` exist.
+        The dtype of `images`; integers are rounded. It is also differentiable with respect to
+        `scale` and `translation`.
 
     Raises:
         ValueError: `method` is unknown, or lengths differ.
@@ -151,7 +151,7 @@ def _with_axis_last(x, axis):
 
 
 def _margins(before, after, old, new, what, sides):
-    """Return the pixels added or removed on both sides of an axis; two of three numbers are given.
+    """Return how many pixels to add or remove on both sides, from two of three numbers.
 
     Args:
         before, after, new: the numbers, one of them None.
@@ -189,7 +189,7 @@ def pad_images(
 
     Args:
         images: (batch, height, width, channels), or one image of rank 3.
-        top_padding, bottom_padding, target_height: the rows above, those below, the new height.
+        top_padding, bottom_padding, target_height: rows above, rows below, the new height.
         left_padding, right_padding, target_width: the same for columns.
         data_format: "channels_last" or "channels_first".
 
@@ -215,11 +215,11 @@ def crop_images(
     bottom_cropping: Any = None, right_cropping: Any = None, target_height: Any = None,
     target_width: Any = None, data_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Cut rows and columns off images; two of three arguments determine each axis.
+    """Crop rows and columns of images; two of three arguments determine each axis.
 
     Args:
         images: (batch, height, width, channels), or one image of rank 3.
-        top_cropping, bottom_cropping, target_height: the rows above, those below, the new height.
+        top_cropping, bottom_cropping, target_height: rows above, rows below, the new height.
         left_cropping, right_cropping, target_width: the same for columns.
         data_format: "channels_last" or "channels_first".
 

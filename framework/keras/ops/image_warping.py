@@ -1,6 +1,6 @@
 """keras.ops.image: rotate, shift and distort images; each output pixel reads another position.
 
-Derivatives are those of the interpolation, for images and transforms.
+The functions are differentiable with respect to images and transforms.
 
 >>> from framework import keras
 >>> left = [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0]  # reads one pixel to the right
@@ -39,19 +39,20 @@ def affine_transform(
     images: TensorLike, transform: TensorLike, interpolation: str = "bilinear",
     fill_mode: str = "constant", fill_value: Any = 0, data_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Return images whose pixel (x, y) is the old one at ((ax + by + c) / k, (dx + ey + f) / k).
+    """Return images whose pixel (x, y) is the input at ((ax + by + c) / k, (dx + ey + f) / k).
 
     Args:
         images: (batch, height, width, channels), or one image of rank 3.
         transform: (a, b, c, d, e, f, g, h), with k = gx + hy + 1; or one row for each image.
         interpolation: "bilinear" or "nearest".
-        fill_mode: what stands beyond the image a b c d: "constant" for `fill_value`, "nearest"
-            (a a | a b c d | d d), "reflect" (b a | a b c d | d c), "wrap" (c d | a b c d | a b).
+        fill_mode: how to fill points outside the image a b c d: "constant" for `fill_value`,
+            "nearest" (a a | a b c d | d d), "reflect" (b a | a b c d | d c), "wrap" (c d | a b c d
+            | a b).
         fill_value: a number.
         data_format: "channels_last" or "channels_first".
 
     Raises:
-        ValueError: an argument is unknown, or a rank is another.
+        ValueError: an argument is unknown, or a rank is wrong.
 
     Example:
         >>> from framework import keras
@@ -73,7 +74,7 @@ def affine_transform(
     return _projected(x, t, first, interpolation, fill_mode, fill_value, "affine_transform")
 
 
-@operation  # a separate op: symbolic points have no values to compute a perspective transform from
+@operation  # a separate op, because a perspective transform needs the values of the points
 def _projected(x, transforms, first, interpolation, mode, fill, what):
     layout = ImageLayout(x, first)
     x = layout.batch(x)
@@ -91,7 +92,7 @@ def perspective_transform(
     images: TensorLike, start_points: TensorLike, end_points: TensorLike,
     interpolation: str = "bilinear", fill_value: Any = 0, data_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Return images in which four points have moved, in the perspective that this determines.
+    """Transform images by the perspective transform that moves four points as given.
 
     Args:
         images: (batch, height, width, channels), or one image of rank 3.
@@ -101,7 +102,7 @@ def perspective_transform(
         data_format: "channels_last" or "channels_first".
 
     Raises:
-        ValueError: an argument is unknown, or a shape is another.
+        ValueError: an argument is unknown, or a shape is wrong.
 
     Example:
         >>> from framework import keras
@@ -135,23 +136,23 @@ def map_coordinates(
     inputs: TensorLike, coordinates: TensorLike, order: int, fill_mode: str = "constant",
     fill_value: Any = 0,
 ) -> Tensor:  # fmt: skip
-    """Return the elements at coordinates, interpolated between neighbors.
+    """Return the values of a tensor at coordinates, interpolated between elements.
 
     Args:
         inputs: a tensor of any rank.
         coordinates: (rank, ...): one number for each axis of `inputs`.
         order: 0 for the nearest element, 1 for linear interpolation.
-        fill_mode: what stands beyond a b c d: "constant" for `fill_value`, "nearest"
+        fill_mode: how to fill points outside a b c d: "constant" for `fill_value`, "nearest"
             (a a | a b c d | d d), "wrap" (c d | a b c d | a b), "mirror" (c b | a b c d | c b),
             "reflect" (b a | a b c d | d c).
         fill_value: a number.
 
     Returns:
         The shape of `coordinates` without its first axis, in the dtype of `inputs`; integers are
-        rounded. Derivatives by `inputs` and `coordinates` exist.
+        rounded. It is differentiable with respect to `inputs` and `coordinates`.
 
     Raises:
-        ValueError: `fill_mode` is unknown, or a shape is another.
+        ValueError: `fill_mode` is unknown, or a shape is wrong.
         NotImplementedError: `order` is not 0 or 1.
 
     Example:
@@ -195,7 +196,7 @@ def elastic_transform(
         data_format: "channels_last" or "channels_first".
 
     Raises:
-        ValueError: an argument is unknown, or the rank is another.
+        ValueError: an argument is unknown, or the rank is wrong.
 
     Example:
         >>> from framework import keras

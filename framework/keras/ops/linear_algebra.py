@@ -48,7 +48,7 @@ def cholesky_inverse(x: TensorLike, upper: bool = False) -> Tensor:
 
     Args:
         x: triangles, of shape (..., n, n), as `cholesky` returns them.
-        upper: the triangles are upper ones.
+        upper: whether the triangles are upper triangles.
     """
     x = floating(x)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
@@ -85,15 +85,15 @@ def qr(x: TensorLike, mode: Any = "reduced") -> tuple[Tensor, Tensor]:
 
 @operation
 def lu_factor(x: TensorLike) -> tuple[Tensor, Tensor]:
-    """Return the triangular factors l and u of matrices with exchanged rows, and the exchanges.
+    """Return the triangular factors l and u of matrices, and the exchanges of their rows.
 
     Args:
         x: matrices, of shape (..., m, n).
 
     Returns:
         A tensor of the shape of `x`, with u on and above the diagonal and l, whose diagonal is 1,
-        below it; and int32 pivots of shape (..., min(m, n)): at step i, the row i changes places
-        with the row pivots[i].
+        below it; and int32 pivots of shape (..., min(m, n)): step i exchanges row i with row
+        pivots[i].
 
     Example:
         >>> from framework import keras
@@ -111,8 +111,9 @@ def svd(x: TensorLike, full_matrices: bool = True, compute_uv: bool = True) -> A
 
     Args:
         x: matrices, of shape (..., m, n).
-        full_matrices: return square u and vh; else with min(m, n) columns and rows.
-        compute_uv: return u and vh, too. Those of equal singular values have no derivative.
+        full_matrices: return square u and vh; otherwise u has min(m, n) columns, and vh as many
+            rows.
+        compute_uv: return u and vh, too. Vectors of equal singular values have no derivative.
     """
     x = floating(x)
     if not compute_uv:
@@ -145,7 +146,7 @@ def pinv(x: TensorLike, rcond: Any = None) -> Tensor:
 
 
 def _with_columns(b):
-    """Return a vector as a matrix of one column, and whether it was one."""
+    """Return `x` as a matrix (a vector as one column), and whether it was a vector."""
     return (movement.reshape(b, shape=(-1, 1)), True) if b.ndim == 1 else (b, False)
 
 
@@ -168,7 +169,7 @@ def solve(a: TensorLike, b: TensorLike) -> Tensor:
 
 @operation
 def solve_triangular(a: TensorLike, b: TensorLike, lower: bool = False) -> Tensor:
-    """Return the solution x of a @ x = b, where only one triangle of `a` counts.
+    """Return the solution x of a @ x = b, reading only one triangle of `a`.
 
     Args:
         a: square matrices, of shape (..., n, n).
@@ -232,11 +233,11 @@ def norm(x: TensorLike, ord: Any = None, axis: Axis = None, keepdims: bool = Fal
 
     Args:
         x: a tensor.
-        ord: of vectors: a number p for (sum of |x|^p)^(1/p), inf or -inf for the largest or the
-            smallest |x|, 0 for the number of elements that are not 0; by default 2. Of matrices:
+        ord: for vectors: a number p for (sum of |x|^p)^(1/p), inf or -inf for the largest or the
+            smallest |x|, 0 for the number of elements that are not 0; by default 2. For matrices:
             "fro" (the default), "nuc" for the sum of the singular values, 2 or -2 for the largest
-            or the smallest of them, 1 or -1 for the largest or the smallest column sum of |x|,
-            inf or -inf for row sums.
+            or the smallest of them, 1 or -1 for the largest or the smallest column sum of |x|, inf
+            or -inf for row sums.
         axis: an axis or two; None for the norm of the flattened tensor without `ord`, else for all
             axes of `x`.
         keepdims: keep the reduced axes with size 1.

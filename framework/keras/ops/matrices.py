@@ -75,7 +75,7 @@ def vander(x: TensorLike, N: Any = None, increasing: bool = False) -> Tensor:
     Args:
         x: a vector.
         N: the number of powers, by default the length of `x`.
-        increasing: from x⁰ on, instead of down to it.
+        increasing: whether the powers increase from x⁰; otherwise they decrease to x⁰.
     """
     x = tensor(x)
     if x.ndim != 1:
@@ -83,7 +83,7 @@ def vander(x: TensorLike, N: Any = None, increasing: bool = False) -> Tensor:
     count = x.shape[0] if N is None else int(N)
     column = movement.reshape(as_dtype(x, "int32") if x.dtype.is_bool else x, shape=(-1, 1))
     first = np.ones((x.shape[0], min(count, 1)), column.dtype.np)
-    if count > 1:  # multiply instead of using powers, so that the derivative of x⁰ at 0 is 0
+    if count > 1:  # products, not powers, so that the derivative of x⁰ at 0 is 0
         rest = movement.broadcast_to(column, shape=(x.shape[0], count - 1))
         powers = ops.cumprod(movement.concat(first, rest, axis=1), axis=1, reverse=False)
     else:
@@ -91,7 +91,7 @@ def vander(x: TensorLike, N: Any = None, increasing: bool = False) -> Tensor:
     return powers if increasing else movement.flip(powers, axis=(1,))
 
 
-# ---- turning and splitting -----------------------------------------------------------------------
+# ---- rotating and splitting ----------------------------------------------------------------------
 
 
 def fliplr(x: TensorLike) -> Tensor:
@@ -191,12 +191,12 @@ def cross(
     x1: TensorLike, x2: TensorLike, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1,
     axis: Axis = None,
 ) -> Tensor:  # fmt: skip
-    """Return the cross product of vectors of size 3; a vector of size 2 has the third number 0.
+    """Return the cross product of vectors of size 3; size 2 means a third component of 0.
 
     Args:
         x1, x2: vectors along `axisa` and `axisb`; other axes broadcast.
         axisc: the axis of the result's vectors; there is none if all have size 2.
-        axis: stands for all three axes.
+        axis: replaces all three axes.
     """
     if axis is not None:
         axisa = axisb = axisc = axis

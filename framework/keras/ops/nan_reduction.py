@@ -1,6 +1,6 @@
 """Reductions of keras.ops that leave out NaN, and quantiles.
 
-A slice of NaN only has the sum 0 and the product 1; any other result is NaN.
+A slice with only NaN has the sum 0, the product 1, and NaN as any other result.
 
 >>> from framework import keras
 >>> keras.ops.nanmean([1.0, float("nan"), 3.0]).numpy()
@@ -101,7 +101,7 @@ def _nan_mean(x, axis, keepdims):
 
 
 def _mean_of_numbers(y, x, axis, keepdims):
-    """Return the sum of `y` by the number of elements of `x` that are not NaN; NaN for none."""
+    """Return the sum of `y` divided by the number of elements of `x` that are not NaN."""
     total = ops.reduce_sum(y, axis=axis, keepdims=bool(keepdims))
     numbers = as_dtype(elementwise.logical_not(elementwise.is_nan(x)), x.dtype)
     count = ops.reduce_sum(numbers, axis=axis, keepdims=bool(keepdims))
@@ -162,8 +162,8 @@ def quantile(
         x: a tensor; integers become floats. A slice with NaN has the quantile NaN.
         q: fractions from 0 to 1, of any shape; their axes come first in the result.
         axis: the axes to reduce, by default all.
-        method: what lies between two elements: "linear", their "midpoint", the "lower", the
-            "higher" or the "nearest" of both.
+        method: the value between two elements: "linear" interpolation, their "midpoint", or the
+            "lower", "higher" or "nearest" of both.
         keepdims: keep the reduced axes with size 1.
 
     >>> from framework import keras
@@ -223,11 +223,11 @@ def _at_fractions(rows, q, last, method, what):
         return below
     share = as_dtype(place - low if method == "linear" else 0.5, rows.dtype)
     mixed = below * (1 - share) + above * share
-    return elementwise.select(elementwise.equal(low, high), below, mixed)  # inf * 0 would be NaN
+    return elementwise.select(elementwise.equal(low, high), below, mixed)  # because inf * 0 is NaN
 
 
 def _taken(ordered, places):
-    """Return the elements of the rows at `places`, of shape (fractions, rows or 1, ...)."""
+    """Return the elements of the rows at `places`, whose shape is (fractions, rows or 1, ...)."""
     last = ordered.ndim - 1
     places = as_dtype(places, "int32")
     shape = (places.shape[0], *ordered.shape[:-1])
@@ -265,7 +265,7 @@ def _fractions(q):
 
 
 def median(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return the median over the axes in `axis`: of an even number, the mean of the middle two."""
+    """Return the median over the axes in `axis`; for an even count, the mean of the middle two."""
     return quantile(x, 0.5, axis, keepdims=keepdims)
 
 

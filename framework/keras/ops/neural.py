@@ -29,7 +29,7 @@ def relu(x: TensorLike) -> Tensor:
 
 
 def gelu(x: TensorLike, approximate: bool = True) -> Tensor:
-    """Return x times the normal distribution function at x; `approximate` uses tanh for it."""
+    """Return x times the normal distribution function at x, or its tanh approximation."""
     return activations.gelu(x, approximate)
 
 
@@ -181,7 +181,7 @@ def dot_product_attention(
         key, value: (batch, keys, heads, width); the value's width may differ. If the query has
             a multiple of their heads, consecutive heads of the query share a key and a value.
         bias: floats that broadcast to (batch, heads, queries, keys).
-        mask: booleans in such a shape, False where a query must not read a key. A query that
+        mask: booleans of a shape like `bias`, False where a query must not read a key. A query that
             reads no key gets the mean of the values.
         scale: by default 1 / sqrt(width).
         is_causal: whether each query reads only keys up to its own position.
@@ -219,10 +219,10 @@ def dot_product_attention(
 
 
 def _for_heads(x, heads):
-    """Repeat keys or values to the number `heads` (Ainslie et al. 2023, arXiv:2305.13245)."""
+    """Repeat keys or values for `heads` query heads (Ainslie et al. 2023, arXiv:2305.13245)."""
     own = x.shape[2]
     if own in (heads, 0, None) or heads is None or heads % own:
-        # equal head counts need no repeat; counts that do not fit raise in the attention op
+        # equal counts need no repeat; the attention op raises an error for other counts
         return x
     return movement.gather(x, np.repeat(np.arange(own), heads // own), axis=2)
 

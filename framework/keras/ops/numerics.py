@@ -139,7 +139,7 @@ def view_as_complex(x: TensorLike) -> Tensor:
 
 
 def _of_float32(*values):
-    """Return the tensors in float32 or wider: there are no narrower complex numbers."""
+    """Return the tensors in float32 or wider, because complex64 is the narrowest complex dtype."""
     narrow = values[0].dtype.size < 4
     return [as_dtype(x, "float32") if narrow else x for x in values]
 
@@ -244,12 +244,12 @@ def allclose(
 
 @operation
 def view(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
-    """Return the bytes of `x` as numbers of another dtype.
+    """Reinterpret the bytes of `x` as numbers of another dtype.
 
     Args:
         x: a tensor.
-        dtype: by default that of `x`. With another size of its numbers, the last axis grows or
-            shrinks; its bytes must fill whole numbers.
+        dtype: by default that of `x`. If the item size differs, the size of the last axis changes;
+            the bytes must fill whole items.
 
     >>> from framework import keras
     >>> keras.ops.view([1.0, -2.0], "int32").numpy()

@@ -1,4 +1,4 @@
-"""keras.ops: pooling, and normalisation by the root mean square."""
+"""keras.ops: pooling, and normalization by the root mean square."""
 
 from typing import Any
 
@@ -77,7 +77,7 @@ def average_pool(
     inputs: TensorLike, pool_size: Any, strides: Any = None, padding: Any = "valid",
     data_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """Return the mean of each window without padding; the arguments are those of `max_pool`."""
+    """Return the mean of each window, ignoring padding; the arguments are those of `max_pool`."""
     x = floating(inputs)
     return _slide(_pool.mean_pool, x, pool_size, strides, padding, data_format, "average_pool")
 

@@ -31,13 +31,13 @@ from framework.ops.ctc_decoding import beam_search, greedy_search
 
 @operation
 def rearrange(tensor: TensorLike, pattern: Any, **axes_lengths: Any) -> Tensor:
-    """Transpose, merge and split axes as a pattern says.
+    """Transpose, merge and split axes according to a pattern.
 
     Args:
         tensor: a tensor.
         pattern: names of axes before and after "->", such as "batch (h w) c -> batch c h w".
             Axes in parentheses are merged into one.
-        **axes_lengths: sizes of axes that are split; one axis of each group can do without.
+        **axes_lengths: sizes of the axes of a split; in each group one size may be missing.
 
     Raises:
         InvalidArgumentError: the pattern is malformed.
@@ -139,7 +139,7 @@ def _core_ranks(signature):
 
 
 def _mapped(function, given, ranks):
-    """Apply a function to all cells of tensors whose leading axes broadcast."""
+    """Apply a function to the subarrays of tensors whose leading axes broadcast."""
     loops = [tuple(x.shape[: x.ndim - rank]) for x, rank in zip(given, ranks)]
     shape = np.broadcast_shapes(*loops)
     if not shape:
@@ -191,10 +191,10 @@ def unfold(
 
     Args:
         x: images of shape (batch, channels, height, width).
-        kernel_size: the size of a patch, an int or a pair, as are the next three.
-        dilation: the distance of neighboring elements of a patch.
+        kernel_size: the size of a patch; an int or a pair, as the next three arguments.
+        dilation: the distance between elements of a patch.
         padding: the number of zeros on each side.
-        stride: the distance of neighboring patches.
+        stride: the distance between patches.
 
     Returns:
         A tensor of shape (batch, channels * elements of a patch, number of patches).
@@ -218,7 +218,7 @@ def fold(
     x: TensorLike, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     stride: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """Add up patches to images: the adjoint of `unfold`, with its arguments.
+    """Add up patches to images: the adjoint of `unfold`, with the same arguments.
 
     Args:
         x: patches of shape (batch, channels * elements of a patch, number of patches).
@@ -327,7 +327,7 @@ def extract_sequences(x: TensorLike, sequence_length: Any, sequence_stride: Any)
 
 @operation
 def cdist(x: TensorLike, y: TensorLike) -> Tensor:
-    """Return the Euclidean distances of the rows of x and the rows of y: (..., rows, rows).
+    """Return the Euclidean distances between the rows of x and those of y: (..., rows, rows).
 
     The derivatives of a distance of 0 are 0.
     """
@@ -367,7 +367,7 @@ def multi_hot(
     Args:
         inputs: integers of shape (batch, length), or (length,).
         num_classes: the number of classes.
-        axis: the axis of the classes before those of axis 1 are united.
+        axis: the axis of the classes in the one-hot encoding, before the maximum over axis 1.
         dtype: by default floatx.
         sparse: ignored.
     """
@@ -402,8 +402,8 @@ def ctc_decode(
         inputs: logits of shape (batch, time, classes).
         sequence_lengths: the number of valid time steps of each sequence.
         strategy: "greedy", the most likely class at each step, or "beam_search".
-        beam_width: how many prefixes the beam search keeps.
-        top_paths: how many of the best ones it returns.
+        beam_width: the number of prefixes that the beam search keeps.
+        top_paths: the number of best paths that the beam search returns.
         merge_repeated: whether the greedy strategy merges equal neighbors.
         mask_index: the blank class; None for the last one.
 

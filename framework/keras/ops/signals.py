@@ -47,7 +47,7 @@ def _window(values):
 
 @operation
 def bartlett(x: TensorLike) -> Tensor:
-    """Return Bartlett's window of length `x`: it rises linearly to 1 and falls to 0."""
+    """Return the Bartlett window of length `x`: it rises linearly to 1 and falls to 0."""
     return _window(1 - np.abs(_angles(x, "bartlett") / math.pi - 1))
 
 
@@ -65,14 +65,14 @@ def hamming(x: TensorLike) -> Tensor:
 
 @operation
 def blackman(x: TensorLike) -> Tensor:
-    """Return Blackman's window of length `x`: 0.42 - 0.5 cos + 0.08 cos of twice the angle."""
+    """Return the Blackman window of length `x`: 0.42 - 0.5 cos + 0.08 cos of twice the angle."""
     angles = _angles(x, "blackman")
     return _window(0.42 - 0.5 * np.cos(angles) + 0.08 * np.cos(2 * angles))
 
 
 @operation
 def kaiser(x: TensorLike, beta: TensorLike) -> Tensor:
-    """Return Kaiser's window of length `x`; the larger `beta`, the narrower it is."""
+    """Return the Kaiser window of length `x`; a larger `beta` gives a narrower window."""
     place = _angles(x, "kaiser") / math.pi - 1 if _length(x, "kaiser") > 1 else np.zeros(1)
     root = np.sqrt(np.maximum(1 - place * place, 0)).astype(dtypes.floatx().np)
     beta = as_dtype(beta, dtypes.floatx())
@@ -99,9 +99,9 @@ def geomspace(
     start: TensorLike, stop: TensorLike, num: Any = 50, endpoint: bool = True,
     dtype: DTypeLike = None, axis: Axis = 0,
 ) -> Tensor:  # fmt: skip
-    """Return `num` numbers from `start` to `stop`, each the same multiple of the one before.
+    """Return a geometric sequence of `num` numbers from `start` to `stop`.
 
-    `start` and `stop` have one sign and are not 0.
+    `start` and `stop` have the same sign and are not 0.
     """
     start, stop = (floating(v) for v in promote(start, stop))
     logs = (elementwise.log(elementwise.absolute(v)) for v in (start, stop))
@@ -118,8 +118,7 @@ def geomspace(
 
 @operation
 def diff(a: TensorLike, n: Any = 1, axis: Axis = -1) -> Tensor:
-    """Return the differences of neighbors along `axis`, `n` times; of booleans, whether they
-    differ."""
+    """Return the n-th difference along `axis`; for booleans, whether neighbors differ."""
     x = tensor(a)
     axis, n = one_axis(axis, x.ndim, "diff"), int(n)
     if n < 0:
@@ -144,7 +143,7 @@ def trapezoid(y: TensorLike, x: TensorLike = None, dx: Any = 1.0, axis: Axis = -
 
     Args:
         y: the values.
-        x: the points, a vector or of the shape of `y`; by default `dx` apart.
+        x: the points, a vector or a tensor of the shape of `y`; by default `dx` apart.
         dx: a number.
         axis: an int.
     """
@@ -162,12 +161,12 @@ def trapezoid(y: TensorLike, x: TensorLike = None, dx: Any = 1.0, axis: Axis = -
 
 @operation
 def correlate(x1: TensorLike, x2: TensorLike, mode: Any = "valid") -> Tensor:
-    """Return the sums of products of two vectors, for each displacement of x2 along x1.
+    """Return the cross-correlation of two vectors: sums of products for each displacement.
 
     Args:
         x1, x2: vectors.
         mode: the displacements: "full" for all with an overlap, "same" for as many as the longer
-            vector has elements, "valid" for those at which the shorter one lies inside.
+            vector has elements, "valid" for displacements with a full overlap.
     """
     x1, x2 = promote(x1, x2)
     x1, x2 = floating(x1), floating(x2)

@@ -1,4 +1,4 @@
-"""Functions of keras.ops that replace, add up or reduce parts of tensors chosen by indices.
+"""Functions of keras.ops that replace, add or reduce the parts of tensors at indices.
 
 >>> from framework import keras
 >>> keras.ops.slice_update([0, 0, 0, 0], [1], [5, 6]).numpy().tolist()
@@ -45,8 +45,8 @@ def scatter_update(
         indices: integers of shape (n, k): n positions along the first k axes; negative ones count
             from the end.
         updates: of shape (n, *inputs.shape[k:]).
-        reduction: None to replace, or "add", "max", "min", "mul" to combine, also the updates of
-            equal indices.
+        reduction: None to replace elements, or "add", "max", "min" or "mul" to combine them with
+            all updates at their index.
     """
     x = tensor(inputs)
     updates, places = as_dtype(updates, x.dtype), tensor(indices)
@@ -91,8 +91,8 @@ def slice_update(inputs: TensorLike, start_indices: TensorLike, updates: TensorL
 
     Args:
         inputs: a tensor.
-        start_indices: a position along each axis. A block that would end outside `inputs` begins
-            earlier.
+        start_indices: a position along each axis. A block that would end outside `inputs` is moved
+            inside.
         updates: a tensor of the same rank, not larger along any axis.
     """
     x = tensor(inputs)
@@ -123,9 +123,9 @@ def segment_sum(
 
     Args:
         data: a tensor.
-        segment_ids: the segment of each row, a vector; rows with other ids than those from 0 to
-            `num_segments` - 1 are left out.
-        num_segments: the number of segments, by default the largest id and 1.
+        segment_ids: the segment of each row, a vector; rows with ids outside of 0 to `num_segments`
+            - 1 are left out.
+        num_segments: the number of segments, by default the largest id + 1.
         sorted: ignored.
 
     >>> from framework import keras
@@ -149,7 +149,7 @@ def segment_max(
 ) -> Tensor:  # fmt: skip
     """Return the largest rows of each segment, as `segment_sum`; -inf for an empty segment.
 
-    Of integers, an empty segment has the smallest number of the dtype.
+    For integers, an empty segment has the smallest number of the dtype.
     """
     x, ids, count = _segments(data, segment_ids, num_segments)
     return _or_infinite(segments.unsorted_segment_max(x, ids, count), ids, count, -math.inf)
@@ -161,7 +161,7 @@ def segment_min(
 ) -> Tensor:  # fmt: skip
     """Return the smallest rows of each segment, as `segment_sum`; inf for an empty segment.
 
-    Of integers, an empty segment has the largest number of the dtype.
+    For integers, an empty segment has the largest number of the dtype.
     """
     x, ids, count = _segments(data, segment_ids, num_segments)
     return _or_infinite(segments.unsorted_segment_min(x, ids, count), ids, count, math.inf)
@@ -184,7 +184,7 @@ def _segments(data, segment_ids, num_segments):
 
 
 def _or_infinite(found, ids, count, value):
-    """Return the extremes, with `value` for segments without rows."""
+    """Return the extremes, with `value` for empty segments."""
     if not found.dtype.is_floating:
         return found
     rows = segments.unsorted_segment_sum(as_dtype(elementwise.equal(ids, ids), "int32"), ids, count)

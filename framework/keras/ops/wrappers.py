@@ -1,10 +1,11 @@
-"""Keras's public wrappers, declared as those of `functions/wrappers.py`.
+"""Keras's public wrappers, declared like those of `functions/wrappers.py`.
 
     keras = KerasWrappers(__name__)
     arcsin = keras.unary(asin, name="arcsin")
 
 declares `arcsin(x)` from TensorFlow's `asin`: both have the same op and docstring, but Keras's rule
-converts the operands. Without a function of TensorFlow, the declaration has a docstring and a rule.
+converts the operands. If TensorFlow has no such function, the declaration passes a docstring and a
+rule.
 """
 
 from collections.abc import Callable
@@ -51,7 +52,7 @@ INSTEAD = {
     tensorflow.numbers: anything,
     tensorflow.alike_floats: alike_floats,
 }
-"""Keras's rules by TensorFlow's."""
+"""{TensorFlow's conversion rule: Keras's conversion rule}."""
 
 
 class KerasWrappers:
@@ -65,7 +66,7 @@ class KerasWrappers:
         self.module = module
 
     def unary(self, like: Callable, returns: str = "", rule: Rule | None = None, name: str = ""):
-        """Return `f(x)` for `like`, TensorFlow's function or an op."""
+        """Return Keras's `f(x)` for `like`, TensorFlow's function or an op."""
         declared = _declared(like, returns, rule, name)
         op, convert, kinds = declared.op, declared.rule.convert, declared.rule.kinds
 
@@ -77,7 +78,7 @@ class KerasWrappers:
         return finished(function, self.module, declared, x="x")
 
     def binary(self, like: Callable, returns: str = "", rule: Rule | None = None, name: str = ""):
-        """Return `f(x1, x2)` for `like`, TensorFlow's function or an op."""
+        """Return Keras's `f(x1, x2)` for `like`, TensorFlow's function or an op."""
         declared = _declared(like, returns, rule, name)
         op, convert, kinds = declared.op, declared.rule.convert, declared.rule.kinds
 
@@ -104,7 +105,7 @@ class KerasWrappers:
 
 
 def _declared(like, returns, rule, name):
-    """Return the Declaration of a wrapper: that of TensorFlow's function, or one for the op."""
+    """Return the Declaration of a wrapper, from TensorFlow's function or for an op."""
     if like in declarations:
         op, its_returns, its_rule, its_name = declarations[like]
         rule = rule or INSTEAD[its_rule]

@@ -1,4 +1,4 @@
-"""keras.preprocessing: former names of functions of keras.utils."""
+"""keras.preprocessing: older names of functions of keras.utils."""
 
 from framework.core.lazy import attach_stub
 

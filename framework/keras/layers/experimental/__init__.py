@@ -1,4 +1,4 @@
-"""keras.layers.experimental: the module of preprocessing layers in early versions."""
+"""keras.layers.experimental: the module of preprocessing layers in early versions of Keras."""
 
 from framework.core.lazy import attach_stub
 

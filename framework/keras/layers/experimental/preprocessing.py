@@ -1,4 +1,4 @@
-"""keras.layers.experimental.preprocessing: preprocessing layers, as early versions list them."""
+"""keras.layers.experimental.preprocessing: preprocessing layers, as in early versions of Keras."""
 
 from framework.core.lazy import attach_stub
 
