@@ -40,82 +40,79 @@ _REFUSED_BY_DTYPE = (
 )
 _SHAPES = r"image\.(per_image_standardization|non_max_suppression_padded)"
 DIFFERENCES = {
-    "Functions of dtypes for which TensorFlow has no code are computed": Accepted(
+    "Functions accept dtypes for which TensorFlow has no kernel": Accepted(
         ".*", "error|gradient", _MISSING
     ),
-    "Functions that have no gradient in TensorFlow have one": Accepted(
+    "Some functions without a gradient in TensorFlow have one": Accepted(
         ".*", "gradient", r"^(LookupError|None, ours)"
     ),
-    "Strings are refused by another class of error in a few functions": Accepted(
+    "A few functions raise another class of error for strings": Accepted(
         ".*", "error", _REFUSED_BY_DTYPE, "strings"
     ),
-    "Functions of no elements give no elements; TensorFlow refuses in transforms, convolutions, "
-    "`add_n`, `pad` and gradients of windows, or gives numbers from nowhere": Accepted(
-        ".*", "error|gradient", "", "empty"
-    ),
-    "JPEG files are encoded and decoded by Pillow, with an exact transform; TensorFlow's pixels "
-    "differ by up to 4 of 255": Accepted(
+    "Functions of empty arrays return empty arrays; TensorFlow raises an error in transforms, "
+    "convolutions, `add_n`, `pad` and gradients of windows, or returns "
+    "uninitialized numbers": Accepted(".*", "error|gradient", "", "empty"),
+    "Pillow encodes and decodes JPEG files with an exact transform; TensorFlow's pixels differ "
+    "by up to 4 of 255": Accepted(
         r"image\.(adjust_jpeg_quality|decode.*jpeg|encode_jpeg)", "value"
     ),
-    "`decode_and_crop_jpeg` crops other formats too": Accepted(
+    "`decode_and_crop_jpeg` also accepts other image formats": Accepted(
         r"image\.decode_and_crop_jpeg", "error", "^InvalidArgumentError.*ours no error"
     ),
-    "PNG files have the same pixels, compressed by another program": Accepted(
+    "PNG files have the same pixels but other bytes, because Pillow compresses them": Accepted(
         r"image\.encode_png", "value"
     ),
-    "`encode_jpeg`, `encode_png` refuse integers of other dtypes; TensorFlow casts them": Accepted(
-        r"image\.encode_(jpeg|png)", "error", "^no error, ours"
-    ),
-    "`per_image_standardization` takes rank 3 and 4, `non_max_suppression_padded` a score for "
-    "each box": Accepted(_SHAPES, "error", "^no error, ours ShapeError"),
-    "`ssim` near 0 loses digits in float32, in both": Accepted(
+    "`encode_jpeg` and `encode_png` raise an error for other integer dtypes; TensorFlow casts "
+    "them": Accepted(r"image\.encode_(jpeg|png)", "error", "^no error, ours"),
+    "`per_image_standardization` requires rank 3 or 4, `non_max_suppression_padded` one score "
+    "per box": Accepted(_SHAPES, "error", "^no error, ours ShapeError"),
+    "`ssim` near 0 loses digits in float32, here and in TensorFlow": Accepted(
         r"image\.ssim.*", "value|gradient", r"e?-?0?\.00|NaN|nan|\[.*ours"
     ),
     "`rgb_to_hsv` of gray float16 pixels has derivatives; NaN in TensorFlow": Accepted(
         r"image\.rgb_to_hsv", "gradient", "^nan", "float16"
     ),
-    "`yiq_to_rgb` and its kin name the dtype of integer images; TensorFlow a list": Accepted(
+    "For integer images, the error messages of `yiq_to_rgb` and similar functions name the "
+    "dtype; TensorFlow's name a list of dtypes": Accepted(
         r"image\.(rgb|yiq|yuv)_to_(rgb|yiq|yuv)", "error"
     ),
-    "Operands broadcast where TensorFlow wants one shape, or leading axes": Accepted(
+    "Operands broadcast where TensorFlow requires equal shapes or equal leading axes": Accepted(
         r"(nn\.(\w*conv\w*|log_poisson_loss|weighted_cross_entropy_with_logits)|math\.betainc|"
         r"nn\.compute_accidental_hits|linalg\.(lu_solve|lu_matrix_inverse|solve|tridiagonal_\w+|tensor_diag))",
         "error",
         "ours no error$",
         "rank",
     ),
-    "`softmax_cross_entropy_with_logits` wants labels of the rank of the logits; its derivatives "
-    "are those of the labels' sum": Accepted(
+    "`softmax_cross_entropy_with_logits` requires labels of the logits' rank; its derivatives "
+    "are right for labels with any sum": Accepted(
         r"nn\.softmax_cross_entropy_with_logits", "error|gradient"
     ),
-    "`weighted_moments` wants weights that broadcast to the input": Accepted(
+    "`weighted_moments` requires weights that broadcast to the input": Accepted(
         r"nn\.weighted_moments", "error", "^no error", "rank less"
     ),
-    "`isotonic_regression` of any rank has gradients of its shape; TensorFlow's have two axes": (
+    "Gradients of `isotonic_regression` have the shape of the input; TensorFlow's have two axes": (
         Accepted(r"nn\.isotonic_regression", "gradient", "", "rank")
     ),
-    "`sufficient_statistics`, `reduce_euclidean_norm`, `lu_reconstruct` refuse integers, whose "
-    "results TensorFlow truncates": Accepted(
+    "`sufficient_statistics`, `reduce_euclidean_norm` and `lu_reconstruct` raise an error for "
+    "integers; TensorFlow truncates the results": Accepted(
         r"(nn\.sufficient_statistics|math\.reduce_euclidean_norm|linalg\.lu_reconstruct)",
         "error",
         "^no error, ours DTypeError",
         "int32",
     ),
-    "Factorizations and solutions want 32 bits or more, as LAPACK has": Accepted(
-        r"linalg\.\w+", "error", "32 bits or more", "float16"
-    ),
-    "Eigenvectors have another sign or phase, eigenvalues another order": Accepted(
+    "Factorizations and solutions of linear systems require 32 bits or more, "
+    "as LAPACK does": Accepted(r"linalg\.\w+", "error", "32 bits or more", "float16"),
+    "Eigenvectors can have another sign or phase, eigenvalues another order": Accepted(
         r"linalg\.eig\w*", "value|gradient"
     ),
     "`ctc_beam_search_decoder` adds probabilities in float64; TensorFlow in float32": Accepted(
         r"nn\.ctc_beam_search_decoder", "value", r"^-0\.00"
     ),
-    "A function that is returned is another function": Accepted(
+    "Functions that return a function return another object than TensorFlow": Accepted(
         r"signal\.inverse_stft_window_fn", "value"
     ),
-    "`sampled_softmax_loss`, `nce_loss`: a class that is sampled twice is removed twice": Accepted(
-        r"nn\.compute_accidental_hits", "value|shape"
-    ),
+    "`sampled_softmax_loss` and `nce_loss` remove both draws of a class that "
+    "is sampled twice": Accepted(r"nn\.compute_accidental_hits", "value|shape"),
 }
 
 

@@ -66,13 +66,14 @@ _NAN_FOR_ZERO = r"\(nan\) instead of np\.float\d+\(-?0\.0\)"
 _NAN = r"(?=.*(special=True|log|sqrt|acos|asin|atanh|pow|\*\*|/))"  # what may make NaN
 _BY_NAN = r"(?s)(?=.*{}\()" + _NAN
 DIFFERENCES = {
-    "TensorFlow refuses empty arrays in `gather_nd`, `tensor_scatter_nd_update`, "
-    "`tensor_scatter_nd_add`, reflecting `pad` and the gradient of `sort`; here an empty array "
-    "gives an empty one": _theirs(
+    "`gather_nd`, `tensor_scatter_nd_update`, `tensor_scatter_nd_add`, reflecting `pad` and the "
+    "gradient of `sort` return an empty array for an empty array; TensorFlow "
+    "raises an error": _theirs(
         "but params is empty|specified for empty output shape|paddings must be less than the "
         "dimension size: 0, 0 not less than 0|Requires delta != 0"
     ),
-    "`bool(t)`, `if t:` of no elements: an error here, False in TensorFlow": _ours(
+    "`bool(t)` and `if t:` raise an error for a tensor without elements; False "
+    "in TensorFlow": _ours(
         "The truth value of a tensor with 0 elements"
     ),
     "The derivative of `cumprod` is exact where a factor is 0; TensorFlow divides by the "
@@ -84,8 +85,8 @@ DIFFERENCES = {
     "The derivative of `reduce_std` of equal numbers is 0; NaN in TensorFlow": Difference(
         r"std\(", r"\(nan\) instead of np\.float\d+\(-?\d",
     ),
-    "The derivative of `digamma` at its poles is NaN, as the value is; infinite in "
-    "TensorFlow": Difference(
+    "The derivative of `digamma` at its poles is NaN, like the value; infinite "
+    "in TensorFlow": Difference(
         r"(digamma|lgamma)\(", r"\(-?inf\) instead of np\.float\d+\(nan\)",
     ),
     "Second derivatives of `asin`, `acos`, `atanh` at 1 and -1 are NaN; infinite in TensorFlow": (
@@ -111,8 +112,8 @@ DIFFERENCES = {
     "0": Difference(
         _BY_NAN.format("softmax"), r"\(-?\d\S*\) instead of np\.float\d+\(nan\)",
     ),
-    "`cumulative_logsumexp` of infinities has derivatives, which are NaN in TensorFlow; after a "
-    "NaN all results are NaN, in TensorFlow some are not": Difference(
+    "`cumulative_logsumexp` of infinities has derivatives (NaN in TensorFlow); all results "
+    "after a NaN are NaN, in TensorFlow only some": Difference(
         r"(?s)(?=.*cumulative_logsumexp\()" + _NAN,
         r"\(nan\) instead of|instead of np\.float\d+\(nan\)|^line \d+: np\.float\d+\([12]\.0\)",
     ),
@@ -120,13 +121,13 @@ DIFFERENCES = {
     "NaN": Difference(
         _BY_NAN.format("argm(in|ax)"), r"^line \d+: [-\d, \[\]]+ instead of [-\d, \[\]]+$",
     ),
-    "`sort` puts NaN last, as NumPy does; in TensorFlow a NaN leaves the array without "
-    "order": Difference(
+    "`sort` puts NaN last, as in NumPy; in TensorFlow an array with a NaN is "
+    "not sorted": Difference(
         _BY_NAN.format("sort"),
         r"\(nan\) instead of|instead of \S+\(nan\)|^line \d+: [-\d, \[\]]+ instead of",
     ),
     "The second derivative of `relu`, `hard_sigmoid` and similar functions is None, because the "
-    "first is constant where it exists; TensorFlow returns zeros": Difference(
+    "first derivative is piecewise constant; zeros in TensorFlow": Difference(
         r"(relu6?|hard_sigmoid|hard_silu|hard_swish|max_pool\w*)\(",
         r"float\d+\[.*\] \[[-0., ]*\] instead of None$", by="second",
     ),
@@ -135,12 +136,13 @@ DIFFERENCES = {
         r"(?s)(?=.*moments\()(?=.*(second\(|GradientTape))",
         r"float\d+\(\S*\d\) instead of np\.float",
     ),
-    "Matrix products of infinities and numbers that overflow: a product is rounded before it is "
-    "added, so that the sum can be NaN; TensorFlow rounds once, after adding": Difference(
+    "Matrix products with infinities or overflow can be NaN, because each product is rounded "
+    "before it is added; TensorFlow rounds once, after the addition": Difference(
         r"(?s)(?=.*(matmul|einsum|tensordot|dot)\(|.* @ )(?=.*special=True)",
         r"\(-?(inf|0\.0)\) instead of .*\(nan\)|\(nan\) instead of .*\(-?inf\)",
     ),
-    "The slope of `leaky_relu` of float64 has 64 bits; 32 in TensorFlow": Difference(
+    "The argument `alpha` of `leaky_relu` is float64 for float64 inputs; "
+    "float32 in TensorFlow": Difference(
         r"(?s)(?=.*leaky_relu\()(?=.*float64)", r"np\.float64\(-?\d.* instead of", near=1e-6
     ),
     "`cast` of a variable to its own dtype returns the value; TensorFlow returns the variable": (
@@ -149,39 +151,41 @@ DIFFERENCES = {
             r"\d\) instead of|\] instead of",
         )
     ),
-    "Keras on TensorFlow refuses a `tf.Variable` in `moveaxis`, `swapaxes`, `argmin` and `take`, "
-    "and TensorFlow refuses indices of int8; both are taken here": _theirs(
+    "`moveaxis`, `swapaxes`, `argmin` and `take` of Keras accept a `tf.Variable`, and indices "
+    "can be int8; Keras on TensorFlow and TensorFlow raise an error": _theirs(
         "attr 'Tindices' of u?int8|'ResourceVariable' object has no attribute 'ndim'"
     ),
-    "`slice` of a 0-d tensor takes `[]` for no positions; TensorFlow refuses it": _theirs(
+    "`slice` of a 0-d tensor accepts `[]` as `begin` and `size`; TensorFlow "
+    "raises an error": _theirs(
         "attr 'Index' of float is not in the list", r"\[\]|tf\.slice\("
     ),
-    "`gather` refuses an index outside the axis, also where the result has no elements; "
-    "TensorFlow returns the empty result": Difference(
+    "`gather` raises an error for an index out of range even if the result is empty; TensorFlow "
+    "returns the empty result": Difference(
         "", r"^line \d+: .*\[\].* instead of \('raised', 'Error', .gather: `indices` must lie"
     ),
-    "A number outside the range of an unsigned dtype is refused; Keras on TensorFlow wraps it": (
+    "A number outside the range of an unsigned dtype is an error; it wraps around in Keras on "
+    "TensorFlow": (
         _ours("Operands: got the number -", r"keras\.")
     ),
     "`inv` of a matrix with NaN is NaN; TensorFlow raises an error": _theirs(
         "Input is not invertible", r"(?s)(?=.*linalg\.inv\()" + _NAN
     ),
-    "Functions of a dtype for which TensorFlow has no code are computed: `sort` of booleans, `-t` "
-    "of unsigned integers, `einsum` and `tensordot` of small integers, `rint`, `lgamma`, "
-    "`digamma` and their derivatives in 16 bits": _theirs(
+    "Some ops accept dtypes for which TensorFlow has no kernel: `sort` of booleans, `-t` of "
+    "unsigned integers, `einsum` and `tensordot` of small integers, `rint`, `lgamma`, `digamma` "
+    "and their derivatives in 16 bits": _theirs(
         r"node: \{\{node (Einsum|MatMul|BatchMatMulV2)\}\} = \w+\[[^\]]*T=DT_U?INT"
         r"|node: \{\{node (Rint|Lgamma|Digamma)\}\} = \w+\[T=DT_B?(HALF|FLOAT16)"
         r"|attr 'T' of half is not in the list of allowed values: float, double.\)"
         r"|attr 'T' of (bool|u?int\d+) is not in the list of allowed values: bfloat16, half, "
         "float, double, int8, int16, int32, int64, complex64"
     ),
-    "`einsum` takes sequences of numbers; TensorFlow takes tensors only": _theirs(
+    "`einsum` accepts lists of numbers; TensorFlow accepts tensors only": _theirs(
         "'(tuple|list)' object has no attribute 'shape'", r"einsum\("
     ),
-    "`assign_add`, `assign_sub` of a variable take a scalar; TensorFlow wants the variable's "
-    "shape": _theirs("Cannot update variable with shape"),
-    "The derivative of `softmax_cross_entropy_with_logits` holds for labels with any sum; "
-    "TensorFlow's only for labels whose sum is 1": Difference(
+    "`assign_add` and `assign_sub` accept a scalar; TensorFlow requires the "
+    "variable's shape": _theirs("Cannot update variable with shape"),
+    "The derivative of `softmax_cross_entropy_with_logits` is right for labels with any sum; in "
+    "TensorFlow only for labels whose sum is 1": Difference(
         r"softmax_cross_entropy_with_logits\(labels=(?!tf\.nn\.softmax)",
         r"float\d+\(\S*\d\) instead of np\.float",
     ),
@@ -191,86 +195,89 @@ DIFFERENCES = {
         r" instead of \((?:'raised', )?'Error', .softmax_cross_entropy_with_logits: labels of shape"
         r"|^line \d+: \('raised', .*Input to reshape is a tensor with",
     ),
-    "`len(v)` of a variable is its first size; TensorFlow raises an error": _theirs(
+    "`len(v)` of a variable is the size of its first axis; TensorFlow raises an error": _theirs(
         "object of type 'ResourceVariable' has no len"
     ),
-    "Derivatives of norms, standard deviations and variances are NaN where the squares overflow; "
-    "0 or a number in TensorFlow": Difference(
+    "Derivatives of norms, standard deviations and variances are NaN where squares overflow; 0 "
+    "or another number in TensorFlow": Difference(
         r"(?s)(?=.*(norm|moments|std|variance)\()(?=.*special=True)",
         r"instead of np\.float\d+\(nan\)",
     ),
     "`cholesky` of a matrix with NaN keeps the rows above the NaN; in TensorFlow all are NaN": (
         Difference(r"(?s)(?=.*cholesky\()(?=.*special=True)", r"\(nan\) instead of")
     ),
-    "`gelu(approximate=True)` keeps its digits where 1 + tanh is near 0; TensorFlow loses "
-    "them": Difference(
+    "`gelu(approximate=True)` is accurate where 1 + tanh is near 0; TensorFlow "
+    "loses digits": Difference(
         r"gelu\([^\n]*True", r"\(-?\d\S*e-\d\d\) instead of|instead of \S+\(-?\d\S*e-\d\d\)",
     ),
-    "The constants in `gelu` of float64 have 64 bits; 32 in TensorFlow": Difference(
+    "The constants in `gelu` of float64 are float64; float32 in TensorFlow": Difference(
         r"(?s)(?=.*gelu\()(?=.*float64)", r"np\.float64\(-?\d.* instead of", near=1e-7
     ),
-    "`gelu(approximate=True)` of numbers far below 0 and `elu` of numbers near 0 keep their "
-    "digits; TensorFlow loses some": Difference(
+    "`gelu(approximate=True)` of large negative numbers and `elu` of numbers near 0 are "
+    "accurate; TensorFlow loses digits": Difference(
         r"gelu\([^\n]*True|elu\(", r"float32\(-?\d.* instead of", near=1e-3
     ),
-    "A `tf.function` with an `if` on a tensor can be called first by a thread; TensorFlow's "
-    "AutoGraph does not convert the `if` there": _theirs(
+    "The first call of a `tf.function` with an `if` on a tensor can be made by a second thread; "
+    "TensorFlow's AutoGraph does not convert the `if` there": _theirs(
         r"Using a symbolic `tf\.Tensor`", r"(?s)@tf\.function.*\n +if "
     ),
-    "Second derivatives of `softsign`; TensorFlow has none": _theirs(
+    "`softsign` has second derivatives; TensorFlow has none": _theirs(
         "no entry for: SoftsignGrad"
     ),
-    "In second derivatives at infinities, the order of the factors decides between NaN and "
-    "infinity, and differs from TensorFlow's": Difference(
+    "Second derivatives at infinities can be NaN instead of infinite, or the reverse, because "
+    "the factors are multiplied in another order than in TensorFlow": Difference(
         r"special=True", r"\(-?inf\) instead of np\.float\d+\(nan\)|"
         r"\(nan\) instead of np\.float\d+\(-?inf\)", by="second",
     ),
     "Second derivatives of a norm of a norm are finite; NaN in TensorFlow": Difference(
         r"(norm|normalize)\(", _NAN_FOR_ZERO, by="second",
     ),
-    "Derivatives of quotients that cancel are 0; in TensorFlow rounding errors remain": Difference(
+    "Derivatives of quotients that cancel are exactly 0; in TensorFlow rounding "
+    "errors remain": Difference(
         r"xdivy|cumprod|/", r"\(-?\d\S*e-0\d\) instead of np\.float\d+\(-?0\.0\)",
     ),
-    "`cholesky` refuses a matrix that is not positive definite; TensorFlow returns NaN": Difference(
+    "`cholesky` raises an error for a matrix that is not positive definite; NaN "
+    "in TensorFlow": Difference(
         "", r"\bnan\b.* instead of \((?:'raised', )?'Error', .cholesky: the matrix is not positive"
     ),
-    "A negative denormal number modulo d is d, by rounding; TensorFlow treats the number as "
-    "0": Difference(
+    "A negative denormal number modulo d is rounded to d; TensorFlow treats the "
+    "number as 0": Difference(
         r"(?s)(?=.*special=True)(?=.*( % |mod\())", r"\(-?0\.0\) instead of",
     ),
-    "A remainder of 0 has the sign of the divisor, as in NumPy; in TensorFlow that of the "
-    "dividend": Difference(
+    "A remainder of 0 has the sign of the divisor, as in NumPy; the sign of the dividend in "
+    "TensorFlow": Difference(
         r" % |mod\(",
         r"\(-1\.0\) instead of np\.float\d+\(1\.0\)"
         r"|\((-?)inf\) instead of np\.float\d+\((?!\1inf)-?inf\)",
     ),
-    "Unsigned integers are compared with a negative number as it is; TensorFlow wraps the "
-    "number": Difference(r"(?s)(?=.*[<>=]=? -\d)(?=.*uint8)", r"True|False"),
-    "`*` of booleans is refused; TensorFlow computes `&`, also for `t * 0.5`": _ours(
+    "Unsigned integers are compared with the exact value of a negative number; TensorFlow wraps "
+    "the number around": Difference(r"(?s)(?=.*[<>=]=? -\d)(?=.*uint8)", r"True|False"),
+    "`*` of booleans raises an error; TensorFlow computes `&`, also for `t * 0.5`": _ours(
         r"Cannot convert \S+ to a tensor of dtype bool|multiply: expected numbers, got bool"
     ),
-    "`reverse` of a 0-d tensor refuses an axis; TensorFlow ignores the axis": _ours(
+    "`reverse` of a 0-d tensor raises an error if an axis is given; TensorFlow "
+    "ignores the axis": _ours(
         "reverse: axis=-?[01] is out of range for a tensor of rank 0"
     ),
     "Second derivatives of `sign` are zeros; None in TensorFlow": Difference(
         r"sign\(", r"None instead of float\d+\[.*\] \[[-0., ]*\]", by="second",
     ),
-    "Second derivatives where the derivative of a root is infinite can be 0; NaN in TensorFlow, "
-    "by 0 times infinity": Difference(
+    "Second derivatives where the derivative of a root is infinite can be 0; TensorFlow "
+    "computes 0 times infinity, which is NaN": Difference(
         r"(?s)(?=.*sqrt\()(?=.*special=True)", r"\(nan\) instead of np\.float", by="second",
     ),
-    "`inv` of 16-bit floats is refused; TensorFlow computes it": _ours(
+    "`inv` of 16-bit floats raises an error; TensorFlow computes it": _ours(
         "inv: expected a dtype of 32 bits"
     ),
-    "Denormal float32 numbers are computed; TensorFlow treats numbers below 1e-37 as 0": (
+    "Denormal float32 numbers keep their value; TensorFlow treats numbers below 1e-37 as 0": (
         Difference(r"special=True", r"\(-?0\.0\) instead of np\.float32\(-?\d")
     ),
     "`softmax_cross_entropy_with_logits` of labels (0, n) and logits (1, n) broadcasts to no "
     "rows; TensorFlow returns one row": Difference(
         r"softmax_cross_entropy_with_logits\(", r"float32\[1\] instead of float32\[0\]",
     ),
-    "What a `tf.function` does besides its ops happens while it is traced; which calls of several "
-    "threads trace differs": (
+    "Side effects of a `tf.function` happen while it is traced; with several threads, other "
+    "calls are traced than in TensorFlow": (
         Difference(r"(?s)@tf\.function.*probe\(.*threads\(", r"^line \d+: threads\(")
     ),
 }  # fmt: skip
