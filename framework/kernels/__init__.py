@@ -1,1 +1,1 @@
-"""Array code that ops call to compute, where plain NumPy is slow or lacks a function."""
+"""Array code that ops call where plain NumPy is slow or lacks a function."""

@@ -1,13 +1,12 @@
 """Compilation of Numba kernels in a separate process, while NumPy computes.
 
-Numba takes seconds to compile what a convolutional network needs, and holds Python's global lock
-meanwhile. So if a kernel is needed and its machine code is not on disk, `is_ready` starts a worker
-(`work`), which compiles the modules whose names it reads from its input.
-Until then NumPy computes; results of both have the same layout, so that the change may come between
-any two calls.
+Numba takes seconds to compile the kernels of a convolutional network, and holds Python's global
+lock meanwhile. So if the machine code of a needed kernel is not on disk, `is_ready` starts a worker
+(`work`), which compiles the modules whose names it reads from its input. NumPy computes until the
+worker is done; both give results of the same layout, so the change can come between any two calls.
 
-The worker marks a module as compiled by a file beside the machine code. The mark saves time only:
-the machine code itself is checked when it is loaded (`sealed`).
+A file beside the machine code marks a module as compiled. The mark only saves time: the machine
+code itself is checked when it is loaded (`sealed`).
 """
 
 import atexit
@@ -52,7 +51,7 @@ _worker = None
 def is_ready(name, when_done):
     """Return whether a module's machine code is on disk, or must be compiled in this process.
 
-    Otherwise a worker compiles it, and then `when_done()` is called, in another thread.
+    Otherwise a worker compiles the module, and another thread calls `when_done()` afterwards.
     """
     if name not in GROUPS or name in _failed or os.environ.get(VARIABLE) == "1":
         return True
@@ -95,8 +94,7 @@ def mark(name):
 
 
 def _ask(name, when_done):
-    """Send a name to the worker, and start the worker if there is none. The caller holds
-    `_lock`."""
+    """Send a name to the worker; start a worker if there is none. The caller holds `_lock`."""
     global _worker
     try:
         if _worker is None or _worker.poll() is not None:
@@ -117,7 +115,7 @@ def _started():
     import subprocess  # imported late: the import takes some ms
 
     path = filter(None, [str(Path(__file__).parents[2]), *sys.path])
-    # -I: with -m or -c alone, the worker would also import modules from the working directory.
+    # Without -I, the worker would also import modules from the working directory.
     worker = subprocess.Popen(  # noqa: S603 (this interpreter, without arguments of the user)
         [sys.executable, "-I", "-c", _PROGRAM, *path], stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True,
@@ -134,8 +132,7 @@ def _leave(worker):
 
 
 def _listen(worker):
-    """Use the groups that the worker has compiled, until it ends. This process compiles the
-    others."""
+    """Use the groups that the worker compiles, until it ends; this process compiles the rest."""
     with worker:
         for line in worker.stdout:
             _finish(line.strip())

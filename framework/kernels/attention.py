@@ -1,12 +1,12 @@
 """Dot-product attention: softmax(scale * q k^T + bias, masked) v, and its gradients.
 
-Queries are (batch, length, heads, width); keys and values have the same layout and their own
-length. Scores are computed for some rows at a time, and again in the backward pass. Only each row's
-maximum and sum are saved, so that memory grows with the length and not with its square (Rabe &
-Staats 2021, arXiv:2112.05682; Dao et al. 2022, arXiv:2205.14135).
+Queries are (batch, length, heads, width); keys and values have the same layout and a length of
+their own. Scores are computed for some rows at a time, and computed again in the backward pass.
+Only the maximum and the sum of each row are saved, so memory grows with the length and not with its
+square (Rabe & Staats 2021, arXiv:2112.05682; Dao et al. 2022, arXiv:2205.14135).
 
-A masked position has the score `lowest`, as in Keras: a row without any allowed position gives the
-mean of all values.
+A masked position has the score `lowest`, as in Keras, so a row in which all positions are masked
+gives the mean of all values.
 """
 
 import functools
@@ -23,14 +23,13 @@ _SHARED = 1 << 22  # minimum multiplications of q k^T that are divided among thr
 _BLOCK = 1 << 17  # number of scores in a block: 512 KB of float32 stay in the cache
 # maximum rows of a block in causal attention, which skips the scores of later keys
 _CAUSAL_ROWS = 64
-_SMALL = 20.0  # for scores up to this, exp does not need to subtract the row's maximum
+_SMALL = 20.0  # up to this score, exp needs no subtraction of the row's maximum
 _FLOAT = np.dtype(np.float32)
 NO_BIAS, NO_MASK = np.empty(0, np.float32), np.empty(0, np.bool_)
 
 
 def lowest(dtype):
-    """Return the score of a masked position: finite, so that no difference of two scores is
-    NaN."""
+    """Return the score of a masked position, finite so that no difference of scores is NaN."""
     return -0.7 * np.finfo(dtype).max
 
 
@@ -69,9 +68,11 @@ def forward(q, k, v, bias, mask, *, scale, causal):
 
 
 def _small_exponentials(scores, ones, total):
-    """Compute exp of scores in place, and its row sums in `total`; return None if a row's maximum
-    must be subtracted first. Finding the row maxima takes longer than exp."""
-    if not np.maximum.reduce(scores, axis=None) <= _SMALL:  # the condition also holds for NaN
+    """Compute exp of scores in place, and row sums in `total`; return None if exp may overflow.
+
+    Finding the row maxima, to subtract them first, would take longer than exp.
+    """
+    if not np.maximum.reduce(scores, axis=None) <= _SMALL:  # this is also true for NaN
         return None
     np.exp(scores, out=scores)
     np.matmul(scores, ones, out=total)
@@ -89,8 +90,8 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
     g, q, k, v, bias, out = (_wide(x) for x in (g, q, k, v, bias, out))
     batch, length, heads, _ = q.shape
     skips = causal and mask is None
-    # If no block skips keys, the first block of rows covers all keys: it initializes the gradients,
-    # so they need no zeros.
+    # If no block skips keys, the first block of rows covers all keys and initializes the gradients,
+    # which therefore need no zeros.
     once = not skips and length > 0
     empty = np.empty_like if once else np.zeros_like
     d_q, d_k, d_v = np.empty_like(q, order="C"), empty(k, order="C"), empty(v, order="C")
@@ -122,7 +123,7 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
                 _put(to_k[upto], d, q[part], first)
 
     groups = _parts(batch, heads, length, k.shape[2], skips)
-    # blocks may add to the same elements of the bias gradient: one thread computes all
+    # blocks may add to the same elements of the bias gradient, so one thread computes all blocks
     if needed[3]:
         groups = [[part for parts in groups for part in parts]]
     _share(work, groups, q.size * k.shape[2])
@@ -149,15 +150,15 @@ def _share(work, groups, products):
 
 
 def _wide(x):
-    """Return `x`, 16-bit floats as float32, so that results are rounded only once."""
+    """Return `x`, with 16-bit floats as float32, so that results are rounded only once."""
     return x.astype(np.float32) if x is not None and x.dtype.itemsize == 2 else x
 
 
 def _parts(batch, heads, length, keys, skips_later):
-    """Return lists of blocks (index into (batch, heads, length), number of keys that it needs).
+    """Return lists of blocks (index into (batch, heads, length), number of keys it needs).
 
-    Blocks of different lists use different heads or examples, so threads can run the lists in
-    parallel. The division depends on the sizes alone.
+    Different lists have different heads or examples, so threads can run the lists in parallel. The
+    blocks depend on the sizes alone.
     """
     rows = max(1, min(length, _BLOCK // max(keys, 1)))
     together = max(1, min(heads, _BLOCK // (rows * max(keys, 1))))
@@ -196,7 +197,7 @@ def _products(rows, columns):
 
 
 def _cut(x, part, keys):
-    """Return the elements of a bias or mask `x` for the scores of one block."""
+    """Return the part of a bias or mask `x` that belongs to the scores of one block."""
     return x[_index(x, part, keys)]
 
 
@@ -223,8 +224,7 @@ def _add_to(d_bias, d, part, keys):
 
 
 def is_fast(q, k, v, bias):
-    """Return whether the Numba kernel is used: float32, and enough work. Only shape,
-    size and dtype of the arguments are read."""
+    """Return whether the Numba kernel is used, given objects with shape, size and dtype."""
     if q.size * k.shape[1] < _FAST or not v.size or not q.dtype == k.dtype == v.dtype == _FLOAT:
         return False
     if bias is not None and bias.dtype != _FLOAT:
@@ -253,7 +253,7 @@ def _strides(x):
 
 
 def spread(bias, mask):
-    """Return bias and mask as arguments of a task: contiguous, and empty instead of None."""
+    """Return bias and mask as arguments of a task: contiguous, and an empty array for None."""
     bias = NO_BIAS if bias is None else np.ascontiguousarray(bias)
     mask = NO_MASK if mask is None else np.ascontiguousarray(mask, np.bool_)
     return bias, mask

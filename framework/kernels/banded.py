@@ -1,6 +1,6 @@
 """Solutions of banded linear systems on arrays; leading axes are a batch.
 
-The loops run over the rows of a system; each step computes all systems of the batch.
+The loops run over the rows of a system; each iteration computes a row of all systems.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def banded_solve(bands, rhs):
 
 
 def tridiagonal_solve(diagonals, rhs):
-    """Return x with A x = rhs for a tridiagonal A: elimination with exchanges of adjacent rows.
+    """Return x with A x = rhs for a tridiagonal A, by elimination with row exchanges.
 
     Args:
         diagonals: (..., 3, n): above, on and below the diagonal, each by the row of A; the last
@@ -38,7 +38,7 @@ def tridiagonal_solve(diagonals, rhs):
     above, on, below = (wide[..., k, :] for k in range(3))
     x = np.array(np.broadcast_to(rhs, (*lead, *rhs.shape[-2:])), dtype)
     n = x.shape[-2]
-    far = np.zeros_like(above)  # second superdiagonal, which row exchanges fill
+    far = np.zeros_like(above)  # the second superdiagonal, which becomes nonzero by row exchanges
     if n:
         above[..., -1] = 0
     with np.errstate(all="ignore"):

@@ -1,8 +1,8 @@
 """The modified Bessel functions of the first kind, of order 0 and 1, computed in float64.
 
-For |x| <= 25 the code sums the power series, whose terms are all positive; for larger |x| the
-asymptotic series, whose smallest term is then below 1e-20 (Abramowitz & Stegun 1964, 9.6.10 and
-9.7.1). The relative error is a few units in the last place.
+For |x| <= 25 the functions sum the power series, whose terms are all positive, and for larger |x|
+the asymptotic series, whose smallest term is below 1e-20 there (Abramowitz & Stegun 1964, 9.6.10
+and 9.7.1). The relative error is a few units in the last place.
 """
 
 import math
@@ -49,7 +49,7 @@ def _bessel(x, order, scaled):
     small, large = _near(near, order), _far_scaled(far, order)
     if scaled:
         small = small * np.exp(-near)
-    else:  # multiply by exp(x/2) twice: exp(x) may overflow where the result does not
+    else:  # multiply by exp(x/2) twice, because exp(x) may overflow where the result does not
         root = np.exp(far / 2)
         large = np.where(np.isinf(size), size, large * root * root)
     y = np.where(size <= _FAR, small, large)

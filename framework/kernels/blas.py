@@ -1,7 +1,7 @@
 """Control of NumPy's OpenBLAS through ctypes: its CPU core and its number of threads.
 
-With another BLAS (Accelerate, MKL, a system's) these functions do not exist: `core` is then None,
-`threads` 0, and `set_threads` does nothing.
+Other BLAS libraries (Accelerate, MKL) do not have these functions: `core` then returns None,
+`threads` returns 0, and `set_threads` does nothing.
 """
 
 import contextlib
@@ -125,7 +125,7 @@ _before = 0
 
 
 def _forget():
-    """Reset a forked child's lock and count: threads that held them do not exist there."""
+    """Reset lock and count in a forked child, which lacks the threads that held the lock."""
     global _changing, _inside
     _changing, _inside = threading.Lock(), 0
 

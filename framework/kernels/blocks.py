@@ -1,9 +1,9 @@
-"""Large arrays in plain NumPy: computed block by block, in the cache, on all threads.
+"""Computes large arrays with NumPy block by block, in the cache, on all threads.
 
-A ufunc releases the GIL while it computes. If another thread holds the GIL afterwards, the thread
-sleeps for some 50 µs: two threads with blocks of 32,768 floats, 3 µs per ufunc, are no faster than
-one. So blocks that threads share are larger than a block for one thread's cache. The block size
-depends on the work alone, so that sums of blocks have the same bits on any number of threads.
+A ufunc releases the GIL while it computes. If another thread holds the GIL at its end, the ufunc's
+thread sleeps for some 50 µs: two threads with blocks of 32,768 floats, 3 µs per ufunc, are no
+faster than one. So blocks are larger if several threads share them. The block size depends on the
+work alone, so that sums of blocks have the same bits on any number of threads.
 """
 
 import functools
@@ -12,7 +12,7 @@ import numpy as np
 
 from framework.kernels import threads
 
-# maximum elements of a block if one thread does all: a few float32 blocks fit in L2
+# maximum elements of a block if one thread computes all: a few float32 blocks fit in L2
 ALONE = 3 << 14
 LEAST = 1 << 22  # minimum elements times ufuncs (about 300 µs) for which threads share the work
 
@@ -25,7 +25,7 @@ _free = {}  # unused scratch memory: tuple of dtypes -> lists of arrays, one arr
 def size(elements, ufuncs):
     """Return the number of elements of a block, for blocks of about equal size."""
     if elements * ufuncs >= LEAST:
-        # an even number of blocks gives two threads equal work
+        # even, so that two threads get equal work
         count = 2 * max(1, round(elements / (2 * _SHARED)))
     else:
         count = max(1, -(-elements // ALONE))
@@ -57,7 +57,7 @@ class RowBlocks:
         rows: the number of rows.
         step: the number of rows of a block.
         work: `work(slice)` computes a block.
-        fixed: whether blocks must begin at multiples of `step`, for the bits of sums.
+        fixed: whether blocks must begin at multiples of `step`, so that sums have the same bits.
         finish: called after all blocks.
     """
 
@@ -84,7 +84,8 @@ class RowBlocks:
 def take(dtypes):
     """Return scratch arrays of these dtypes, long enough for every block, until `give` is called.
 
-    Until then no other caller gets them, neither another thread nor a finalizer on this thread.
+    Before `give`, no other caller gets the arrays: no other thread, and no finalizer on this
+        thread.
     """
     try:
         return _free[dtypes].pop()
@@ -108,7 +109,6 @@ def full(number):
 
 
 def _aligned(nbytes):
-    """Return an array of bytes aligned to a cache line: vectors that straddle two lines load
-    slowly."""
+    """Return bytes aligned to a cache line: vectors across two lines load slowly."""
     whole = np.empty(nbytes + _LINE, np.uint8)
     return whole[-whole.ctypes.data % _LINE :][:nbytes]

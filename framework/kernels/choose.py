@@ -16,7 +16,7 @@ BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 class Constants(dict):
     """A number as a 0-d array of each dtype, created at the first look-up.
 
-    A ufunc takes half the time with a 0-d array that it takes with a Python number. With a Python
+    A ufunc takes half as long with a 0-d array as with a Python number. With a Python
     number NumPy 2.0 also converts bfloat16 to float32, and its `where` crashes.
 
     >>> Constants(2)[np.dtype("int8")]

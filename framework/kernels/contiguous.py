@@ -1,4 +1,4 @@
-"""Arrays in the one layout that Numba kernels are compiled for: contiguous and writable.
+"""Converts arrays to the layout for which Numba kernels are compiled: contiguous and writable.
 
 For any other array, such as a read-only one, Numba would compile the kernel again, which takes
 seconds.

@@ -1,10 +1,10 @@
 """Convolution and its gradients, by the algorithm that is fastest for the arrays.
 
-See `im2col` for what the functions compute. im2col in NumPy handles every case. The others take
-float32. Without groups: im2col in Numba (`fast/im2col.py`); the direct algorithm (`fast/conv.py`),
-for windows without strides over long lines; and Winograd's (`winograd` in NumPy, `fast/winograd.py`
-in Numba), for 3 × 3 windows without strides over many channels. With one channel per group:
-`depthwise`.
+The functions compute what `im2col` documents. im2col in NumPy handles every case; the other
+algorithms require float32. Without groups they are im2col in Numba (`fast/im2col.py`), the direct
+algorithm (`fast/conv.py`, for windows without strides over long lines), and Winograd's (`winograd`
+in NumPy, `fast/winograd.py` in Numba, for 3 × 3 windows without strides over many channels).
+`depthwise` is for one channel per group.
 """
 
 import math
@@ -53,7 +53,7 @@ def set_conv_algorithm(name="auto"):
 
 
 def conv(x, w, *, strides, padding, dilations, groups, out=None):
-    """Return y: at each position the sum of the window's pixels times the kernel (no flip).
+    """Return y, at each position the sum of the window's pixels times the kernel (not flipped).
 
     `out`, here and in the functions below, is a contiguous array for the first result.
     """
@@ -84,7 +84,7 @@ def _conv(x, w, window, groups, bias=None, relu=False, out=None):
 
 
 def _depthwise(x, w, window, groups, bias, relu, out):
-    """Return the depthwise convolution by Numba's kernels; None if they do not suit it."""
+    """Return the depthwise convolution by Numba kernels; None if they do not support it."""
     size, given = w.shape[:-2], {"strides": window["strides"], "dilations": window["dilations"]}
     places = windows.output_sizes(x.shape[1:-1], size, padding=window["padding"], **given)
     fast = depthwise.library(x, w, size, places, groups, window, w.shape[-1])
@@ -116,7 +116,7 @@ def conv_bias_back(g, x, w, y, *, strides, padding, dilations, groups, relu, nee
 
 
 def _back(g, gate, x, w, sizes, size, window, groups, needed, out=None):
-    """Return the gradients with respect to x, w and the bias; None for those not needed."""
+    """Return the gradients with respect to x, w and the bias, or None if not needed."""
     to_x, to_w, to_b = needed
     by_x = by_w = by_b = None
     call = _call(g, w if x is None else x, size, groups, **window)
@@ -141,8 +141,10 @@ def _back(g, gate, x, w, sizes, size, window, groups, needed, out=None):
 
 
 def _depthwise_back(g, gate, x, w, sizes, size, window, groups, out):
-    """Return g and its gate, and the gradients with respect to x (if w is given) and to w (if x is
-    given) of a depthwise convolution by Numba's kernels; None if they do not suit it."""
+    """Return g, its gate, and the gradients of a depthwise convolution by Numba kernels.
+
+    The gradient for x needs w, that for w needs x; both are None if the kernels do not support it.
+    """
     fast = depthwise.library(
         g, w if x is None else x, size, g.shape[1:-1], groups, window, g.shape[-1]
     )
@@ -195,7 +197,7 @@ def _planar(a, axis=1):
 
 
 def _least(places):
-    """Return Winograd's m with the fewest multiplications, 0 if direct convolution has fewer.
+    """Return Winograd's m with the fewest multiplications; 0 if direct convolution needs fewer.
 
     Args:
         places: the height and width of the output.
@@ -208,9 +210,9 @@ def _least(places):
 
 
 class _ConvCall:
-    """The algorithms other than NumPy's im2col, with attributes for two spatial axes.
+    """One convolution by an algorithm other than NumPy's im2col, with one or two spatial axes.
 
-    Without Numba there is only Winograd's; where im2col is faster, the methods return None.
+    Without Numba, only Winograd's algorithm exists; methods return None where im2col is faster.
     """
 
     def __init__(self, fast, size, strides, dilations):
@@ -254,7 +256,8 @@ class _ConvCall:
         return m
 
     def _direct(self, columns, places):
-        """Return whether to use the direct algorithm instead of im2col, for this many columns."""
+        """Return whether the direct algorithm is used instead of im2col; products have
+        `columns`."""
         if len(self.size) > 2 or _algorithm == "im2col":
             return False
         if _algorithm != "auto":
@@ -284,8 +287,7 @@ class _ConvCall:
         return self.fast.conv(x, w, self._window(padding, x.shape[1:3]), places, bias, relu, out)
 
     def back(self, g, gate, x, w, padding, sizes, sums, out):
-        """Return the gradients with respect to x (if w is given), and to w and the bias (if x is
-        given)."""
+        """Return the gradients for x (if w is given), and for w and the bias (if x is given)."""
         channels = w.shape[-2] if x is None else x.shape[-1]
         given, (padding, wide) = padding, self._wide(padding, sizes)
         m = self._patches(padding, channels, g.shape[-1], g.shape[1:-1])

@@ -1,7 +1,8 @@
 """Convolution followed by 2 × 2 max pooling in one kernel, and its backward pass.
 
-The outputs that pooling drops are never written to memory. The kernel is Winograd's algorithm
-(`fast/winograd.py`), with the same bits; for other convolutions two kernels run in sequence.
+Outputs that pooling discards are never written to memory. The kernel is Winograd's algorithm
+(`fast/winograd.py`), and the bits are those of two kernels; other convolutions run two kernels in
+sequence.
 """
 
 import numpy as np
@@ -23,7 +24,7 @@ def takes(x, w, **window):
 
 
 def conv_max_pool(x, w, b, *, relu, **window):
-    """Return 2 × 2 `pool.max_pool` of `conv.conv_bias`, and (the positions of the maxima,)."""
+    """Return 2 × 2 `pool.max_pool` of `conv.conv_bias`, and saved: (indices of the maxima,)."""
     how = conv.patches(x, w, **window) if takes(x, w, **window) else None
     if how is None or b.dtype != np.float32:
         all_y = conv.conv_bias(x, w, b, **window, relu=relu)

@@ -50,7 +50,7 @@ def sparse_back(g, labels, e, total):
         given = map(np.ascontiguousarray, (g, labels, e, total))
         task("sparse_cross_entropy_back", labels.size, e.shape[-1])(*given, d)
         return d
-    # makes C order, because `e` may be in Fortran order
+    # in C order, although `e` may be in Fortran order
     d = np.ascontiguousarray(e * np.true_divide(g, total)[..., None])
     d.reshape(-1)[_places(labels, d.shape[-1])] -= g
     return d

@@ -1,6 +1,6 @@
 """Depthwise convolution over one or two axes in Numba (`fast/depthwise.py`).
 
-im2col computes the same in NumPy, and convolutions over three axes.
+In NumPy, and for three axes, im2col computes depthwise convolutions.
 """
 
 import math
@@ -14,10 +14,10 @@ _SMALL = 3e4  # minimum multiply-adds for which the Numba kernels are faster
 
 
 def library(a, b, size, places, groups, window, filters):
-    """Return the module of Numba kernels if a convolution is depthwise and suits them, else None.
+    """Return the module of Numba kernels if they support a convolution, else None.
 
     Args:
-        a, b: two of its arrays.
+        a, b: two arrays of the convolution.
         size, places: the sizes of the window and of the output.
         window: strides, padding and dilations.
         filters: the number of filters.
@@ -63,7 +63,7 @@ def conv_kernel(fast, x, g, size, window):
 
 
 def _view(fast, sizes, size, window):
-    """Return the window over two axes; a first axis of size 1 is added to a single one."""
+    """Return a ConvWindow over two axes; a single axis gets another one of size 1 before it."""
     strides, dilations = window["strides"], window["dilations"]
     padding = windows.amounts(window["padding"], sizes, size, strides, dilations)
     before = [pair[0] for pair in padding]
@@ -80,5 +80,5 @@ def _pair(sizes):
 
 
 def _planar(a, axis=1):
-    """Return `a` with two spatial axes, of which `axis` is the first."""
+    """Return `a` with two spatial axes from `axis` on; insert one of size 1 if needed."""
     return a if a.ndim == 4 else a.reshape(*a.shape[:axis], 1, *a.shape[axis:])

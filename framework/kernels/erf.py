@@ -11,7 +11,7 @@ import numpy as np
 
 from framework.kernels.choose import select
 
-_BLOCK = 8192  # number of elements of a block: its temporary arrays fit in the L2 cache
+_BLOCK = 8192  # number of elements of a block, whose temporary arrays fit in the L2 cache
 
 _P64 = (
     -7.79589882700214224e-10, 1.37200645467776856e-8, -1.62084838018717059e-7,
@@ -41,7 +41,7 @@ _SETS = {np.dtype(np.float64): (_P64, _W64, 3, 6), np.dtype(np.float32): (_P32, 
 
 
 def erf(x):
-    """Return erf(x) within 2 units in the last place; all dtypes but float64 use float32."""
+    """Return erf(x) within 2 units in the last place; dtypes other than float64 use float32."""
     x = np.asarray(x)
     if x.dtype not in _SETS:
         native = x.dtype.newbyteorder("=")

@@ -23,7 +23,7 @@ from framework.kernels.kernel_task import KernelTask
 from framework.kernels.windows import halves
 
 _FAST = 2048  # minimum elements for which the Numba kernels are used
-_UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements; an element takes _SECONDS
+_UNIT, _SECONDS = 512, 1.2e-9  # elements per unit of chunks; estimated seconds per element
 _UFUNCS = 32  # approximate cost of gelu, as a number of ufuncs
 
 # |x| is clipped to END, above which the tail Φ(-|x|) has no effect on the result
@@ -73,13 +73,12 @@ def gelu_back(g, x, *, approximate):
 
 
 def slope(x, *, approximate):
-    """Return the derivative of gelu at x; `gelu_back` is g times this derivative, to the last
-    bit."""
+    """Return the derivative of gelu at x; g times it has the same bits as `gelu_back`."""
     return gelu_back(np.ones_like(x), x, approximate=approximate)
 
 
 def _fast(name, *arrays):
-    """Return the result of the Numba kernel `name`, or None if it does not suit the arrays."""
+    """Return the result of the Numba kernel `name`, or None if it does not support the arrays."""
     x = arrays[0]
     if x.dtype != np.float32 or x.size < _FAST or tier.library("rows") is None:
         return None
@@ -91,15 +90,13 @@ def _fast(name, *arrays):
 
 
 def shares(x):
-    """Return whether `gelu` and `gelu_back` share most NumPy calls, so that `with_slope` takes
-    little more time than one of them."""
+    """Return whether `with_slope` is hardly slower than `gelu`, as both share most NumPy calls."""
     return x.dtype == np.float32 and tier.without_numba()
 
 
 @no_warnings
 def with_slope(x, *, approximate, out=None):
-    """Return gelu(x), and saved: (its derivative,). `gelu_back` has the same bits as g times the
-    derivative.
+    """Return gelu(x), and saved: (its derivative,), times g the same bits as `gelu_back`.
 
     Args:
         out: a contiguous array for gelu of x; None creates one.
@@ -115,8 +112,7 @@ def with_slope(x, *, approximate, out=None):
 
 
 def with_slope_by_rows(x, out, slope, *, approximate):
-    """Return a RowBlocks that computes `with_slope` block by block, and writes to contiguous
-    arrays (float32, without Numba)."""
+    """Return RowBlocks that compute `with_slope` in NumPy into contiguous float32 arrays."""
     size, function = max(x.shape[-1], 1), _tanh_both_block if approximate else _both_block
     arrays = [a.reshape(-1) for a in (np.ascontiguousarray(x), out, slope)]
     block = blocks.size(x.size, _UFUNCS)
@@ -158,7 +154,7 @@ def _tail(x, out, scratch):
     """Write Φ(-|x|) to `out`; return min(|x|, END) and exp(-x²/2), stored in scratch."""
     size, e, u = scratch
     np.abs(x, size)
-    if not np.maximum.reduce(size, initial=0.0) <= END:  # the condition also holds for NaN
+    if not np.maximum.reduce(size, initial=0.0) <= END:  # this is also true for NaN
         np.minimum(size, _NUMBERS[END], out=size)  # np.minimum takes 4 times as long as np.multiply
     np.add(size, _NUMBERS[CENTER], e)
     np.subtract(size, _NUMBERS[CENTER], u)

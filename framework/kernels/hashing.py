@@ -1,7 +1,7 @@
 """Hashes of byte strings that do not depend on the machine or the run.
 
 `fingerprint` is FarmHash's Fingerprint64 (Pike & Alakuijala 2014), `keyed_hash` is SipHash-2-4
-(Aumasson & Bernstein 2012). TensorFlow hashes strings to buckets with the same two.
+(Aumasson & Bernstein 2012). TensorFlow hashes strings to buckets with the same two functions.
 """
 
 _MASK = 2**64 - 1
@@ -27,8 +27,7 @@ def joint_fingerprint(one, other):
 
 
 def murmur_hash(text, seed=0xDECAFCAFFE):
-    """Return the 64-bit MurmurHash2 of a byte string, which TensorFlow uses for hashes that are
-    not stored in files."""
+    """Return the 64-bit MurmurHash2, TensorFlow's hash for values that are not stored in files."""
     value = (seed ^ len(text) * _MURMUR) & _MASK
     whole = len(text) // 8 * 8
     for at in range(0, whole, 8):

@@ -26,11 +26,11 @@ _FEW = 4
 def conv(
     x, w, *, strides, padding, dilations, groups, bias=None, relu=False, gate=None, out=None
 ):  # fmt: skip
-    """Return y: at each position the sum of the window's pixels times the kernel (no flip).
+    """Return y, at each position the sum of the window's pixels times the kernel (not flipped).
 
     Args:
-        bias: one number per filter to add to y, or None.
-        relu: whether to apply ReLU then.
+        bias: one number per filter, which is added to y, or None.
+        relu: whether to apply ReLU after adding the bias.
         gate: None, or an array like x: x counts as 0 where it is not positive.
         out: an array that may be used for y.
     """
@@ -142,7 +142,7 @@ def conv_kernel(
 
 
 def _gated(g, gate, images):
-    """Return g[images], in the dtype for sums; 0 where the gate is not positive."""
+    """Return g[images] in the dtype for sums, with 0 where the gate is not positive."""
     part = g[images] if gate is None else masked(g[images], gate[images] > 0)
     return part.astype(windows.wide_enough(g.dtype), copy=False)
 
@@ -152,7 +152,7 @@ class _Im2colLayout:
 
     Attributes:
         each: the number of elements of one image's windows.
-        ones: whether each row ends with a 1: the bias is then the last row of weights.
+        ones: whether each row ends with a 1, so that the bias is the last row of weights.
     """
 
     ones = False
@@ -164,7 +164,7 @@ class _Im2colLayout:
         self.each = math.prod(places) * self.cells
 
     def blocks(self, first, last):
-        """Return slices of images, at least one, because an empty batch needs a result, too."""
+        """Return slices of images; at least one, because an empty batch needs a result too."""
         step = max(_BLOCK // max(self.each, 1), 1)
         return blocks(first, last, step) or [slice(first, last)]
 
@@ -246,5 +246,5 @@ def _split(g, groups):
 
 
 def _joined(y, shape):
-    """Undo `_split`: return y in `shape`."""
+    """Return y in `shape`: the inverse of `_split`."""
     return np.moveaxis(y, 0, 1).reshape(shape)

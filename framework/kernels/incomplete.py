@@ -1,9 +1,9 @@
 """The incomplete gamma and beta functions and their derivatives on arrays, computed in float64.
 
-Both are a density times a series or a continued fraction. The densities use Loader's saddle-point
-form (2000, "Fast and accurate computation of binomial probabilities"), which has no cancellation
-for large parameters. Formulas: DLMF 8.2, 8.7, 8.9 (gamma), 8.17.22 (beta); Temme 1979 for large,
-nearly equal arguments.
+Both functions are a density times a series or a continued fraction. The densities use Loader's
+saddle-point form (2000, "Fast and accurate computation of binomial probabilities"), which has no
+cancellation for large parameters. Formulas: DLMF 8.2, 8.7, 8.9 (gamma), 8.17.22 (beta); Temme 1979
+for large, nearly equal arguments.
 
 Derivatives with respect to a are exact: the recurrences run on Taylor coefficients in a. A list of
 n + 1 arrays holds the coefficients of powers 0 to n.
@@ -150,7 +150,7 @@ def igammac(a, x):
 
 
 def _split(a, x, n):
-    """Return where the result is P, elsewhere it is Q, and the n-th derivative of either."""
+    """Return a mask where the result is P (elsewhere it is Q), and the n-th derivatives."""
     valid = (a > 0) & (x >= 0)
     ordinary = valid & (x > 0) & np.isfinite(a) & np.isfinite(x)
     lower = (x <= 1.1) & (a > -0.4 / np.log(np.minimum(x, 0.5))) | (x > 1.1) & (x < a + 1)
@@ -170,7 +170,7 @@ def _split(a, x, n):
 
 
 def _groups(where, size):
-    """Yield masks of elements of similar size: the number of terms grows with its root."""
+    """Yield masks of elements of similar size, which need similar numbers of terms."""
     scale = np.where(where, np.frexp(np.where(where, size, 1.0))[1] // 4, 0)
     for found in np.unique(scale[where]):
         yield where & (scale == found)
@@ -223,7 +223,7 @@ def _by_fraction(a, x, n):
 
 
 class _Limit:
-    """Detects when all elements of some arrays have converged, up to rounding errors."""
+    """Detects when all elements of some arrays have converged up to rounding errors."""
 
     def __init__(self):
         self.last = self.change = self.done = None
@@ -296,7 +296,7 @@ def _beta_inside(a, b, x):
     p, q, z = np.where(turned, b, a), np.where(turned, a, b), np.where(turned, 1 - x, x)
     y = _beta_factor(p, q, z) / p * _beta_fraction(p, q, z)
     y = np.where(turned, 1 - y, y)
-    # where 1 - y has lost digits, use the other fraction, which converges more slowly
+    # where 1 - y has lost digits, use the other fraction, although it converges more slowly
     lost = turned & (y < 0.1) & (z > 1e-6)
     if lost.any():
         p, q, z = a[lost], b[lost], x[lost]

@@ -33,7 +33,7 @@ def erfc(x):
 
 
 def _tail(x):
-    """Return erfc(x) for x >= 1; x² is split into an exact square and a rest, for exp(-x²)."""
+    """Return erfc(x) for x >= 1; for exp(-x²), x² is split into an exact square and a rest."""
     x = np.minimum(x, 30)
     rounded = np.rint(x * 64) / 64
     rest = (x - rounded) * (x + rounded)
@@ -73,8 +73,7 @@ def _tail_inverse(q):
 
 
 def _solved(target, function, direction):
-    """Return the y with function(y) = target, by Halley's iteration from Winitzki's approximation
-    (2008).
+    """Return y with function(y) = target, by Halley's iteration from Winitzki's approximation.
 
     Args:
         function: erf or erfc.

@@ -1,6 +1,6 @@
-"""Kernels as tasks for the thread team (`fast/team.py`), called alone or in a plan with others.
+"""Kernels as tasks for the thread team (`fast/team.py`), for calls alone or in parallel regions.
 
-A kernel computes work items, mostly rows, that do not depend on one another. So threads can divide
+A kernel computes work items, mostly rows, that do not depend on one another. So threads can share
 the items, and a plan can run the kernel within a parallel region.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from framework.kernels import threads, tier
 
-_LEAST = 1e-5  # minimum seconds per chunk: waking a worker thread for less does not pay off
+_LEAST = 1e-5  # minimum seconds per chunk, because to wake a worker thread for less saves no time
 
 
 class KernelTask(NamedTuple):

@@ -1,17 +1,17 @@
 """The product of two matrices: BLAS for small ones, the micro-kernel for larger ones with Numba.
 
-OpenBLAS uses threads for products of more than `ALONE` multiplications. That gains nothing up to
-`PAYS` (64 × 128 × 128 takes 16 µs instead of 13), and if another process holds a core, OpenBLAS's
-threads wait 8 to 400 ms for each other, which a factor of 2 at best cannot outweigh. So OpenBLAS
-has one thread up to `SHARED`. Larger products are divided among the package's own threads, with
-OpenBLAS on one thread in each: OpenBLAS's threads spin for some 20 ms after a product, and take
-half of the CPU from other threads. With Numba, OpenBLAS's threads are not used at all: one product
-of 128 × 3136 × 16 in them would slow a network down by a third.
+OpenBLAS uses threads for products of more than `ALONE` multiplications. Up to `PAYS` this saves no
+time (64 × 128 × 128 takes 16 µs instead of 13), and if another process holds a core, OpenBLAS's
+threads wait 8 to 400 ms for each other. So OpenBLAS has one thread up to `SHARED`. Larger products
+are divided among the package's own threads, each with OpenBLAS on one thread, because OpenBLAS's
+threads spin for some 20 ms after a product, which takes half of the CPU from other threads. With
+Numba, OpenBLAS's threads are never used: a single product of 128 × 3136 × 16 on them would slow a
+network down by a third.
 
-With Numba the products from `PAYS` on use the micro-kernel: on one thread 5 to 15 % faster than
-OpenBLAS from 64 × 256 × 128 on, and shared by `fast/team.py` in 2 µs. Plans use it for smaller
-products too, to run a whole step in one call. Single ops use OpenBLAS for small products, except
-in the tier "numba", where ops must have the bits of plans.
+With Numba, products from `PAYS` on use the micro-kernel, which on one thread is 5 to 15 % faster
+than OpenBLAS from 64 × 256 × 128 on, and which `fast/team.py` shares in 2 µs. Plans use the
+micro-kernel for smaller products too, to run a whole step in one call. Single ops use OpenBLAS for
+small products, except in the tier "numba", where ops must have the bits of plans.
 """
 
 import sys
@@ -25,7 +25,7 @@ from framework.kernels.products import LEAST, PAYS
 ALONE = 1 << 18  # maximum multiplications that OpenBLAS computes on one thread by itself
 SHARED = 1 << 25  # minimum multiplications (300 µs) shared among threads; sharing costs 40 µs
 _FLOAT = np.dtype(np.float32)
-_WHOLE = 16  # each thread computes a number of rows or columns that is a multiple of this
+_WHOLE = 16  # a thread's number of rows or columns is a multiple of this
 
 
 def dot(a, b, out=None):
@@ -58,25 +58,25 @@ def _is_plain(a, b):
 
 
 def _shared(a, b, out):
-    """Return a @ b; each thread computes a part of the longer side."""
+    """Return a @ b, computed by threads: the longer side of the result is divided among them."""
     out = np.empty((len(a), b.shape[1]), a.dtype) if out is None else out
     several((((a, b, out, ()),),))
     return out
 
 
 def shares(multiplications):
-    """Return whether threads share a product of this size; False where Numba is used."""
+    """Return whether threads share a product of this size; False if Numba computes it."""
     if multiplications < SHARED or threads.count() == 1 or not tier.without_numba():
         return False
     return blas.controls() is not None
 
 
 def several(lanes):
-    """Run independent lanes of products and row-wise tasks on several threads.
+    """Run lists of products and row-wise tasks, which are independent, on several threads.
 
-    Handing over work takes a fifth of the time of a product, so all lanes are handed over at once.
-    A task of a lane reads from earlier tasks only the rows that it computes itself. So a thread
-    runs all tasks on its rows, and finds in its cache what it has just written.
+    To hand over work takes a fifth of the time of a product, so all lists ("lanes") are handed over
+    at once. A task reads, from earlier tasks of its lane, only the rows that it computes itself. So
+    a thread runs all tasks of a lane on its rows, and finds in its cache what it has just written.
 
     Args:
         lanes: lists of tasks. A task is a `blocks.RowBlocks`, or (a, b, out, following): a product
@@ -115,8 +115,10 @@ def _flat(task):
 
 
 def _pieces(lane):
-    """Split a lane into lanes to run in sequence: a RowBlocks that cannot be cut at the slices of
-    the products becomes a separate lane."""
+    """Split a lane into lanes that run in sequence.
+
+    RowBlocks that cannot be divided at the slices of the products become a separate lane.
+    """
     starts, pieces = [at.start for at in _slices(lane) or ()], [[]]
     for task in lane:
         if type(task) is RowBlocks and not all(map(task.may_begin, starts)):
@@ -127,8 +129,10 @@ def _pieces(lane):
 
 
 def _slices(lane):
-    """Return the slices of rows (of columns, for a single product) that the threads compute, or
-    None if the lane's tasks are not divided among threads."""
+    """Return the slices of rows that threads compute, or None if they do not share the lane.
+
+    For a single product with more columns than rows, they are slices of columns.
+    """
     products = [task for task in lane if type(task) is not RowBlocks]
     if not products:
         return lane[0].slices
@@ -141,7 +145,7 @@ def _slices(lane):
 
 
 def _alone(task):
-    """Run one task of a lane not divided among threads; `dot` may still divide a product."""
+    """Run one task of a lane that threads do not share; `dot` may still divide a product."""
     if type(task) is RowBlocks:
         several(((task,),))
         return
@@ -186,8 +190,8 @@ def _product(a, b, out, following, at):
         ufunc(part, operand, part)
 
 
-# With the tier "auto", the first products use BLAS. Numba is imported only after this many
-# multiplications: the import takes 0.4 s, too long for a short program.
+# In the tier "auto", the first products use BLAS. Numba is imported only after this many
+# multiplications, because the import takes 0.4 s, too long for a short program.
 _before_loading = 30_000_000_000
 
 
@@ -213,12 +217,12 @@ def stacked(a, b):
 
 
 def _shared_stack(a, b, shape):
-    """Return a @ b; each thread computes a part of the longest leading axis."""
+    """Return a @ b, computed by threads: the longest leading axis is divided among them."""
     out = np.empty(shape, a.dtype)
     a, b = (x.reshape((1,) * (len(shape) - x.ndim) + x.shape) for x in (a, b))
     length = max(shape[:-2])
     axis = shape.index(length)
-    # two parts per thread, so that other threads can take a part of a thread that starts late
+    # two parts per thread, so that other threads can take the part of a late thread
     step = -(-length // (2 * threads.count()))
 
     def part(start):

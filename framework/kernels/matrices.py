@@ -80,7 +80,7 @@ def _root_by_eigenvalues(a):
     e, v = np.linalg.eigh(a)
     tiny = np.finfo(e.dtype).eps * len(e) * max(abs(e[0]), abs(e[-1]))
     e = np.where(np.abs(e) <= tiny, 0, e)
-    roots = np.sqrt(e.astype(a.dtype))  # complex if `a` is complex: an eigenvalue may be negative
+    roots = np.sqrt(e.astype(a.dtype))  # complex if `a` is, as an eigenvalue may be negative
     return (v * roots) @ v.conj().T
 
 
@@ -112,8 +112,8 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 def logm(x):
     """Return the principal logarithm of square matrices, NaN where none exists in their dtype.
 
-    Square roots until the matrix is near 1, then a Padé approximant as a sum of partial fractions
-    (Higham 2008, "Functions of Matrices", sections 11.4 and 11.5), in 64 bits.
+    Takes square roots until the matrix is near 1, then sums the partial fractions of a Padé
+    approximant (Higham 2008, "Functions of Matrices", sections 11.4 and 11.5), in 64 bits.
     """
     if not x.size:
         return x.copy()
@@ -142,7 +142,8 @@ def _logarithm(a):
 def lu(x):
     """Return the packed factors of P x = L U, the permutation P and the pivots, as LAPACK does.
 
-    Each step exchanges its row with that of the largest element below; a column of zeros stays.
+    Each step exchanges its row with the row below that has the largest element of the column; a
+    column of zeros causes no exchange.
     """
     packed = np.array(x)
     rows, columns = packed.shape[-2:]

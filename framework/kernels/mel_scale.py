@@ -12,7 +12,7 @@ def mel_weights(bands, bins, rate, low, high):
     """Return float64 weights of shape (bins, bands), triangles that overlap by half.
 
     Args:
-        bands: their number.
+        bands: the number of bands.
         bins: the number of frequencies, from 0 to rate / 2.
         rate: samples a second.
         low, high: the lowest and the highest frequency of the bands.

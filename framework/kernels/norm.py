@@ -1,8 +1,8 @@
 """Batch normalization: statistics over all axes but one, the normalization, and its gradients.
 
 Arrays of any rank are seen as (outer, channels, inner). Means and squared deviations of blocks are
-combined as in Chan, Golub & LeVeque (1983): as accurate as two passes over the data, in one pass
-over memory.
+combined as in Chan, Golub & LeVeque (1983), which reads memory once and is as accurate as two
+passes over the data.
 """
 
 import itertools
@@ -43,8 +43,7 @@ def _folded(x):
 
 
 def _by_blocks(work, x):
-    """Return [work(slice), ...] for blocks of (outer, channels, inner), on threads if that is
-    faster. The blocks depend on the size alone."""
+    """Return [work(slice), ...] for blocks, which depend on the size of `x` alone."""
     step = max(blocks.size(x.size, _UFUNCS) // max(x.shape[1] * x.shape[2], 1), 1)
     parts = [slice(i, i + step) for i in range(0, len(x), step)]
     results = [None] * len(parts)
@@ -74,14 +73,14 @@ def _spread(vector):
 
 
 def _fast(x):
-    """Return the module of Numba kernels if they suit `x` (outer, channels, inner), else None."""
+    """Return the module of Numba kernels if they support (outer, channels, inner), else None."""
     if x.dtype == np.float32 and x.shape[2] == 1 and x.size >= _FAST:
         return tier.library("norm")
     return None
 
 
 def _fold(x):
-    """Return how many rows the Numba kernels join; 3 channels then take a quarter of the time."""
+    """Return how many rows the Numba kernels join, which is 4 times faster for 3 channels."""
     fold, (rows, channels, _) = 1, x.shape
     if channels % _VECTOR:
         while rows % (2 * fold) == 0 and 2 * fold * channels <= _LONG:
@@ -164,7 +163,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
         fold, flat, out = _fold(x), x.reshape(-1), y.reshape(-1)
         vectors = len(mean) * fold, *(_repeated(v, fold) for v in (mean, factor, offset))
         limits = np.float32(0 if relu else -np.inf), np.float32(6 if relu == 6 else np.inf)
-        # reverse order: the elements that `moments` read last are still in the cache
+        # in reverse order, because the elements that `moments` read last are in the cache
         parts = _parts(x, fold)[::-1]
         threads.run(lambda part: fast.scaled(flat, *part, *vectors, *limits, out), parts)
         return y
@@ -238,7 +237,8 @@ def batch_norm_back(
     """Return the cotangents of x, gamma and beta that are needed.
 
     Args:
-        beta: None without ReLU. With ReLU it serves to recompute y's sign: faster than reading y.
+        beta: None without ReLU. With ReLU it is needed to recompute y's sign, which is faster than
+            reading y.
         most: 6 for ReLU6.
         out: a contiguous array for x's cotangent, which may be g.
     """
@@ -295,7 +295,7 @@ def _wide_line(line, fold):
 
 
 def _sums(g, x, line):
-    """Return the sums of g and of g * (x - mean) per channel, g after ReLU's backward pass."""
+    """Return the sums of g and of g * (x - mean) per channel, after ReLU's backward pass on g."""
     fast, mean = _fast(x), line[0]
     if fast is not None:
         fold, arrays = _fold(x), (g.reshape(-1), x.reshape(-1))

@@ -1,9 +1,9 @@
 """Max pooling and window sums over any number of spatial axes, and their gradients.
 
 Arrays are channels-last, (batch, *spatial, channels), see `windows`. The Numba kernels
-(`fast/pool.py`) take float32 and up to three spatial axes, and give the same bits as NumPy, except
-that they may choose different pixels of windows with NaN. In NumPy threads share blocks of images
-that fit in the cache.
+(`fast/pool.py`) support float32 and up to three spatial axes, and give the same bits as NumPy,
+except that they may choose other pixels in windows with NaN. In NumPy, threads share blocks of
+images that fit in the cache.
 """
 
 import itertools
@@ -20,7 +20,7 @@ _SHARED = 1 << 20  # minimum elements that the Numba kernels divide among thread
 # target number of elements of a block of images; with smaller blocks, threads wait for the GIL too
 # often
 _BLOCK = 1 << 20
-# pixel indices are uint8 in windows of up to _CELLS pixels, and int16 in those of up to _MORE_CELLS
+# indices are uint8 for windows of up to _CELLS pixels, and int16 for up to _MORE_CELLS
 _CELLS, _MORE_CELLS = 1 << 8, 1 << 15
 
 
@@ -38,7 +38,7 @@ def _places(x, size, strides, padding, dilations):
 
 
 def _fast(x, size, elements):
-    """Return the module of Numba kernels if they suit `x` and the window, else None."""
+    """Return the module of Numba kernels if they support `x` and the window, else None."""
     if elements < _FAST or x.dtype != np.float32 or not 3 <= x.ndim <= 5:
         return None
     return tier.library("pool") if math.prod(size) <= _CELLS else None
@@ -60,7 +60,7 @@ def _window(sizes, places, size, strides, padding, dilations):
 
 
 def _by_pairs(size, strides, padding, dilations, sizes):
-    """Return `sizes`, (height, width), if windows are 2 × 2 and adjacent, no padding; else None."""
+    """Return (height, width) if windows are adjacent, 2 × 2 and without padding, else None."""
     twos = size == strides and set(size) == {2} and not any(map(any, padding))
     return tuple(sizes) if twos and len(sizes) == 2 and set(dilations) == {1} else None
 
@@ -68,8 +68,8 @@ def _by_pairs(size, strides, padding, dilations, sizes):
 def max_pool(x, *, size, strides, padding, dilations):
     """Return the maximum of each window, ignoring padding.
 
-    Saved, by the Numba kernels and for adjacent 2 × 2 windows: the index of the maximum's pixel
-    within its window; of equal pixels, the first one.
+    Saved, by the Numba kernels and for adjacent 2 × 2 windows: the index of the maximum within its
+    window (the first one of equal pixels).
     """
     places, padding = _places(x, size, strides, padding, dilations)
     fast = _fast(x, size, x.size)
@@ -97,7 +97,7 @@ def _by_images(function, larger):
     """Call `function(slice)` for blocks of images, on all threads.
 
     Args:
-        larger: the larger array of the computation; its size is the amount of work.
+        larger: the largest array of the computation, whose size estimates the work.
     """
     batch, elements = len(larger), larger.size
     step = max(_BLOCK * batch // max(elements, 1), 1)
@@ -135,7 +135,7 @@ def cell_dtype(size):
 
 
 def max_cell(x, *, size, strides, padding, dilations):
-    """Return the index of the largest pixel of each window; of equal pixels, the first one."""
+    """Return the index of the largest pixel (the first of equal ones) of each window."""
     places, padding = _places(x, size, strides, padding, dilations)
     chosen = np.empty((len(x), *places, x.shape[-1]), cell_dtype(size))
     if _by_pairs(size, strides, padding, dilations, x.shape[1:-1]):
@@ -175,7 +175,7 @@ def _pairs_of(x, places):
 
 
 def _larger_of_pairs(x, chosen, y=None):
-    """Write `max_cell` of adjacent 2 × 2 windows: the maximum of each row, then of both rows."""
+    """Write `max_cell` of adjacent 2 × 2 windows, comparing within rows, then the rows."""
     a, b, c, d = _pairs_of(x, chosen.shape[1:-1])
     upper, lower = np.maximum(a, b), np.maximum(c, d)
     below = (lower > upper).view(np.uint8)
@@ -191,8 +191,7 @@ def _larger_of_pairs(x, chosen, y=None):
 
 
 def max_index(x, **window):
-    """Return the flat spatial index of each window's maximum, as (batch, positions, channels);
-    of equal maxima, the first one."""
+    """Return flat spatial indices of windows' first maxima, (batch, positions, channels)."""
     chosen = max_cell(x, **window)
     places, padding = _places(x, **window)
     spatial = x.shape[1:-1]
@@ -239,7 +238,7 @@ def cell_put(g, chosen, *, sizes, size, strides, padding, dilations, out=None):
 
 
 def _put_pairs(g, chosen, sizes, out):
-    """Compute `cell_put` for adjacent 2 × 2 windows by bit masks, which are -1 or 0."""
+    """Compute `cell_put` for adjacent 2 × 2 windows by bit masks of -1 and 0."""
     d = _cleared(g, sizes, out)
     bits = choose.BITS[g.dtype.itemsize]
     g, whole = np.ascontiguousarray(g).view(bits), d.view(bits)
@@ -259,8 +258,7 @@ def _put_pairs(g, chosen, sizes, out):
 
 
 def _cleared(g, sizes, out):
-    """Return `out` or a new array for `cell_put`, with 0 in a last odd row, column, ...: no window
-    of adjacent pairs covers it."""
+    """Return `out` or a new array with 0 in an odd last row or column, which no window covers."""
     d = np.empty((len(g), *sizes, g.shape[-1]), g.dtype) if out is None else out
     for axis, n in enumerate(sizes, 1):
         if n % 2:
@@ -310,7 +308,8 @@ def window_sum(x, *, size, strides, padding, dilations):
 
 
 def window_spread(g, *, sizes, size, strides, padding, dilations):
-    """Return zeros of spatial `sizes`, with each element of `g` added to its whole window."""
+    """Return zeros of spatial `sizes`, with elements of `g` added to all pixels of their
+    windows."""
     dtype = windows.wide_enough(g.dtype)
     padding = windows.amounts(padding, sizes, size, strides, dilations)
     fast = _fast(g, size, g.size)

@@ -1,4 +1,4 @@
-"""Products of matrices as tasks for the thread team (`kernels/fast/team.py`)."""
+"""Matrix products as tasks for the thread team (`kernels/fast/team.py`)."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ _MOST_SWAPPED = 1 << 13
 _ROWS = 64  # minimum rows of a product whose rows `rows_for` passes on to a loop
 # maximum depth of a product whose rows `rows_for` passes on; this bounds the scratch memory
 DEEPEST = 1024
-# minimum side of a large product, and of a small one; with a smaller side, BLAS is as fast
+# minimum side of a large product, and of a small one; BLAS is as fast for smaller sides
 _NARROW, _NARROWEST = 16, 8
 
 
@@ -55,10 +55,10 @@ class ProductTask(NamedTuple):
 
 
 def prepared(m, n, depth, transpose_a, transpose_b):
-    """Return the product of float32 matrices as a task; None where `matmul.dot` uses BLAS.
+    """Return the product of float32 matrices as a task; None if `matmul.dot` uses BLAS.
 
-    The sizes alone decide, as in `matmul.dot`, not the memory layout: BLAS rounds differently, and
-    a plan must give the same bits as the same ops run one by one.
+    As in `matmul.dot`, the choice depends on the sizes, not on the memory layout: BLAS rounds
+    differently, and a plan must give the same bits as ops that run one by one.
 
     Args:
         m, n, depth: C is (m, n), and its elements are sums of `depth` products.
@@ -79,7 +79,7 @@ def prepared(m, n, depth, transpose_a, transpose_b):
 def suits(m, n, depth):
     """Return whether blocks around the micro-kernel are faster than BLAS.
 
-    A small product is a little slower, but the parallel region around it is not interrupted.
+    A small product is a little slower, but does not interrupt the parallel region around it.
     """
     if m * n * depth < PAYS:
         return m * n * depth >= LEAST and min(m, n, depth) >= _NARROWEST
@@ -89,7 +89,9 @@ def suits(m, n, depth):
 
 
 def swaps(m, n, depth, transpose_a, transpose_b):
-    """Return whether the rows of A and of B' are contiguous, and A is by far the smaller matrix:
-    computing C' = B' A' then packs A instead of B (see `kernels/fast/products.py`)."""
+    """Return whether to compute C' = B' A', which packs A instead of the much larger B.
+
+    The rows of A and of B' must be contiguous (see `kernels/fast/products.py`).
+    """
     large = m <= _MOST_SWAPPED and n >= 4 * m and m * n * depth >= _LARGE
     return large and transpose_b and not transpose_a

@@ -1,12 +1,12 @@
 """Recurrent cells over whole sequences, in time-major arrays.
 
 `rows[t, b]` is [h | 1 | x | padding]: the state before step t, a one for the bias, and the input of
-step t. So a step is one product with the stacked weights [recurrent_kernel; bias; kernel], and
-after the last step one product gives the cotangents of all three. Where the mask (time, batch) is
-False, states do not change.
+step t. So each step is one product with the stacked weights [recurrent_kernel; bias; kernel], and a
+single product gives the cotangents of all three after the last step. Where the mask (time, batch)
+is False, states do not change.
 
-NumPy computes sigmoids as 0.5 tanh(z / 2) + 0.5: with the columns of their weights halved, one
-tanh serves all gates.
+NumPy computes sigmoids as 0.5 tanh(z / 2) + 0.5. The weights' columns of sigmoid gates are halved,
+so one call of tanh computes all gates.
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ def stacked(recurrent_kernel, bias, kernel, factors=None):
 
 
 def blocks(z, units):
-    """Return views of z, each of `units` columns: one per gate."""
+    """Return a view of `units` columns of z for each gate."""
     return [z[..., k : k + units] for k in range(0, z.shape[-1], units)]
 
 
@@ -163,9 +163,9 @@ def lstm_back(
 
 
 class _Cotangents:
-    """The arrays for the cotangents of the inputs and of weights that the Numba kernels write.
+    """The arrays to which the Numba kernels write the cotangents of the inputs and the weights.
 
-    Each range of the batch has its own sum of the weights' cotangents.
+    The weights' cotangents are summed separately for each range of the batch.
     """
 
     def __init__(self, time, batch, features, shapes, inputs, weights):
@@ -246,7 +246,7 @@ def _inputs_back(d, kernel, first=0):
 
 
 def simple_rnn(x, h, kernel, recurrent_kernel, bias, mask):
-    """Return the array that `rows_of` lays out, with the states in `rows[1:]`."""
+    """Return an array in the layout of `rows_of`, with the states in `rows[1:]`."""
     rows = rows_of(x, h)
     time, batch, units = len(rows) - 1, len(x), h.shape[1]
     width = units + 1 + len(kernel)

@@ -111,7 +111,7 @@ def _numba():
 
 
 def _gigaflops(operations, function):
-    """Return the best GF/s of several calls: on a busy machine some calls wait."""
+    """Return the best GF/s of several calls, because calls are slower on a busy machine."""
     function()
     best, end = float("inf"), time.perf_counter() + 0.1
     while (start := time.perf_counter()) < end or best == float("inf"):

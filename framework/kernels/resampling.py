@@ -32,8 +32,7 @@ def resampled(x, axis, rows, weights):
 
 @no_warnings
 def between(x, axis, rows, share):
-    """Return slices interpolated between two old ones: rows[0], plus `share` of the difference
-    to rows[1]."""
+    """Return x[rows[0]] + share * (x[rows[1]] - x[rows[0]]), with slices along `axis`."""
     low, high = (np.take(x, taken, axis) for taken in rows)
     high -= low
     high *= share.astype(x.dtype).reshape(-1, *(1,) * (x.ndim - 1 - axis))
@@ -48,7 +47,7 @@ def matrix(rows, weights, n):
 
 
 def _product(x, axis, dense):
-    """Return the slices along the axis before the channels by one product, with the axis last."""
+    """Return the resampled slices by one matrix product; `axis` is the axis before the channels."""
     rows = np.ascontiguousarray(x.swapaxes(-1, -2)).reshape(-1, dense.shape[1])
     y = np.matmul(rows, np.ascontiguousarray(dense.T))
     y = y.reshape(*x.shape[:axis], x.shape[-1], len(dense))
@@ -60,8 +59,9 @@ def filtered(x, axis, weights, before, after):
     """Return the sums of neighboring slices times weights; zeros lie beyond the slices.
 
     Args:
-        weights: numbers; the first belongs to the slice `before` places before the new one.
-        before, after: how many new slices begin before the first and end after the last old one.
+        weights: numbers; the first one is the weight of the slice `before` positions before the new
+            one.
+        before, after: the number of zero slices before the first and after the last slice.
     """
     n = x.shape[axis]
     size = max(n + before + after - len(weights) + 1, 0)

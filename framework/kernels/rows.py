@@ -1,8 +1,8 @@
 """Layer normalization, root-mean-square normalization, and softmax.
 
-The normalizations see arrays as (rows, size), and normalize each row; softmax takes any axis. The
-Numba kernels (`fast/rows.py`) take float32 rows of up to 65,536 elements: their sums would lose
-digits in longer rows.
+The normalizations treat arrays as (rows, size) and normalize each row; softmax supports any axis.
+The Numba kernels (`fast/rows.py`) support float32 rows of up to 65,536 elements, because their sums
+would lose digits in longer rows.
 """
 
 import numpy as np
@@ -19,8 +19,8 @@ _LONGEST = 1 << 16  # maximum elements of a row for the Numba kernels
 SUMMED = 64  # number of rows per partial sum of the gradients of gamma and beta
 _FLOAT = np.dtype(np.float32)
 
-# NumPy computes the maxima of at least _MANY rows of at most _SHORT elements on the transposed
-# array: this takes 20 instead of 60 ns per row.
+# For at least _MANY rows of at most _SHORT elements, NumPy computes the maxima on the transposed
+# array, in 20 instead of 60 ns per row.
 _SHORT, _MANY = 32, 32
 
 
@@ -42,8 +42,7 @@ def shares(size):
 
 
 def _by_rows(work, x, finish=None):
-    """Return RowBlocks of `work(slice)` over the rows of `x`: blocks fit in the cache, and depend
-    on the sizes alone."""
+    """Return RowBlocks of `work(slice)` over rows of `x`; blocks depend on sizes alone."""
     step = max(blocks.size(x.size, _UFUNCS) // max(x.shape[1], 1), 1)
     return blocks.RowBlocks(len(x), step, work, True, finish)
 
@@ -60,8 +59,10 @@ def _do(by_rows, x):
 
 
 def _adding(work, x, sums):
-    """Return RowBlocks of `work(slice, partial)`, which writes its block's sums to `partial`;
-    `finish` adds them up in `sums`."""
+    """Return RowBlocks of `work(slice, partial)`, which writes the block's sums to `partial`.
+
+    The sums of the blocks are added up in `sums` afterwards.
+    """
     plain = _by_rows(None, x)
     partial = np.zeros((max(len(plain.slices), 1), len(sums), x.shape[1]), x.dtype)
 
@@ -100,7 +101,7 @@ def norm_back_task(name, rows, size, needed):
     """Return the KernelTask "layer_norm_back" or "rms_norm_back".
 
     Args:
-        needed: whether it computes x's cotangent.
+        needed: whether the task computes x's cotangent.
     """
     return KernelTask("rows", name, (size, int(needed)), rows, SUMMED, rows * size * _NORM_BACK)
 
@@ -284,7 +285,7 @@ def softmax_task(name, rows, size):
 
 
 def _fast_softmax(name, arrays, axis):
-    """Return the result of the Numba kernel `name`, or None if it does not suit the arrays."""
+    """Return the result of the Numba kernel `name`, or None if it does not support the arrays."""
     x = arrays[0]
     if axis != x.ndim - 1 or not is_fast(x.dtype, x.size, x.shape[-1]):
         return None

@@ -1,8 +1,8 @@
 """The scalar code of elementwise ops: expressions of one element, for generated loops.
 
-In a template `{0}`, `{1}` ... are the operands (names or literals) in the type in which the op
-computes; `{t}` is this type (`{t}(0.5)`) and `{w}` its width (`exp_{w}({0})` becomes `exp_32(x)`).
-Templates call the functions of `kernels/fast/elementwise.py`.
+In a template, `{0}`, `{1}` ... stand for the operands (names or literals), converted to the type in
+which the op computes; `{t}` for this type (`{t}(0.5)`), and `{w}` for its width (`exp_{w}({0})`
+becomes `exp_32(x)`). Templates call the functions of `kernels/fast/elementwise.py`.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class ScalarCode(NamedTuple):
     kinds: NumPy's kind letters ("f", "i", "b") of the types in which the expression can compute.
     gives: the type of the result: "same", the type in which the op computes, or "bool".
     slow: whether the loop calls the C library for each element; NumPy's loops may be faster.
-    conditions: positions of boolean operands, which do not decide the type.
+    conditions: positions of boolean operands, which do not affect that type.
     """
 
     template: str

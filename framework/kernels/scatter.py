@@ -16,21 +16,21 @@ _FAST = 4096  # minimum values for which the Numba kernel is used
 
 
 def scatter_add(g, indices, *, shape, axis):
-    """Return zeros of `shape`, with slice k of `g` along `axis` added at index `indices[k]`.
+    """Return zeros of `shape`, to which slice k of `g` along `axis` is added at `indices[k]`.
 
     Args:
-        g: has `shape`, with the size of `axis` replaced by the shape of `indices`.
+        g: an array of `shape`, but with the shape of `indices` instead of the size of `axis`.
 
     Raises:
         OutOfRangeError: an index is outside the axis; negative indices count from its end.
-        ShapeError: `g` has another size.
+        ShapeError: `g` has a shape that does not fit.
     """
     n, inner = shape[axis], math.prod(shape[axis + 1 :])
     rows = _within(indices, n).reshape(-1)
     outer = math.prod(shape[:axis])
     if outer != 1:
         rows = (np.arange(outer)[:, None] * n + rows).reshape(-1)
-    if g.size != rows.size * inner:  # check here, because the Numba kernel does not check bounds
+    if g.size != rows.size * inner:  # checked because the Numba kernel does not check bounds
         raise ShapeError(
             f"scatter_add: indices of shape {np.shape(indices)} along axis {axis} of shape {shape} "
             f"do not fit values of shape {g.shape}."
@@ -74,7 +74,7 @@ def _add_flat(g, positions, shape):
 
 
 def _fast_form(g):
-    """Return the module of the Numba kernels if they suit `g`, else None."""
+    """Return the module of the Numba kernels if they support `g`, else None."""
     if g.size < _FAST or g.dtype not in (np.float32, np.float64):
         return None
     return tier.library("scatter")

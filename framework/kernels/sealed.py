@@ -1,13 +1,14 @@
 """The disk cache of machine code: private files, each authenticated by a keyed digest.
 
-Loaded machine code runs unchecked: a flipped bit would crash the process, and another user's file
-would run with this user's rights. So a file is loaded only if the file and its folder belong to
+Machine code runs unchecked: a flipped bit would crash the process, and another user's file would
+    run with this user's rights. So a file is loaded only if the file and its folder belong to
 this user, no other user may write to them, and the file begins with the digest of its content and
 origin, keyed with the file `key` beside it. Any other file counts as missing: the code is compiled
 again, and the file is replaced.
 
-The folder is FRAMEWORK_CACHE_DIR, else NUMBA_CACHE_DIR, else the user's cache folder; if other
-users may write to it, its subfolder `user-<id>`. Versions and CPU give the name of a subfolder.
+The folder is FRAMEWORK_CACHE_DIR, else NUMBA_CACHE_DIR, else the user's cache folder. If other
+users may write to this folder, its subfolder `user-<id>` is used. A further subfolder is named
+after versions and CPU.
 """
 
 import functools
@@ -74,7 +75,7 @@ def folder():
     return None if (opened := _folder()) is None else opened[0]
 
 
-_told = []  # the reason given in the warning; empty before the warning
+_told = []  # the reason given in the warning; empty if no warning was given
 
 
 def tell_not_kept(reason):
@@ -140,7 +141,7 @@ def _is_private(folder):
 
 
 def _is_own(status, forbidden):
-    """Return whether a file belongs to this user and has none of the `forbidden` permissions."""
+    """Return whether a file belongs to this user and grants none of the `forbidden` permissions."""
     if not hasattr(os, "getuid"):
         return True
     return status.st_uid == os.getuid() and not status.st_mode & forbidden
@@ -149,7 +150,7 @@ def _is_own(status, forbidden):
 def _key(path):
     """Return the key in a file; without a valid key, write a new one."""
     key = _known_key(path)
-    # first keep a valid key of another process, then replace an invalid one
+    # keep a valid key of another process first, then replace an invalid key
     for first in (True, False):
         if key is None:
             _replace(path, os.urandom(_SIZE), first)
@@ -176,10 +177,11 @@ def _read(path, forbidden):
 def _replace(path, content, first=False):
     """Write a file atomically: another process sees all of it or none.
 
-    After a system crash the file may hold anything, which its digest reveals.
+    After a system crash the file may have wrong content, which its digest reveals.
 
     Args:
-        first: whether to keep an existing file; without hard links it is replaced anyway.
+        first: whether to keep an existing file; without hard links, an existing file is replaced
+            anyway.
     """
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".new")
     try:

@@ -1,4 +1,4 @@
-"""Sums, products, minima and maxima of the rows of each segment, without rows of negative ids."""
+"""Sums, products, minima and maxima of each segment's rows; rows with negative ids are ignored."""
 
 import math
 

@@ -1,8 +1,8 @@
-"""Division of NumPy's work on the images of a batch, copies and products, among threads.
+"""Shares NumPy's work on the images of a batch (copies and products) among threads.
 
 NumPy releases the GIL while it copies and multiplies. So each thread takes ranges of images through
 the whole computation, in blocks that fit in the cache, with BLAS on one thread. BLAS's own threads
-must not wake up: after a product they spin for a tenth of a second.
+must not wake up, because they spin for a tenth of a second after a product.
 """
 
 import itertools
@@ -17,7 +17,7 @@ def share(function, number, work):
     """Return [function(first, last), ...] for ranges of `number` images, in order; at least one.
 
     Args:
-        work: about how many multiplications, or elements to copy, all images take.
+        work: the approximate number of multiplications, or of copied elements, for all images.
     """
     count = max(min(_PARTS, number), 1) if work >= _LEAST else 1
     ranges = list(itertools.pairwise(number * i // count for i in range(count + 1)))
@@ -32,5 +32,5 @@ def share(function, number, work):
 
 
 def blocks(first, last, step):
-    """Return slices of `step` images from `first` to before `last`; the last may be shorter."""
+    """Return slices of `step` or fewer images that cover `first` to before `last`."""
     return [slice(i, min(i + step, last)) for i in range(first, last, step)]

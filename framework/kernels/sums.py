@@ -22,8 +22,10 @@ LEAST_SHARED = 9216  # minimum elements of a matrix for which OpenBLAS uses its 
 
 
 def as_product(shape, dtype, axis):
-    """Return the shape (before, count, after) in which a sum over sorted axes is a product with
-    `count` ones, or None if the sum is not such a product. `before` or `after` is 1."""
+    """Return the shape in which a sum over sorted axes is a product with ones, or None.
+
+    The shape is (before, count, after), for `count` ones; `before` or `after` is 1.
+    """
     return _seen(shape, dtype, axis) if tier.without_numba() else None
 
 
@@ -58,11 +60,11 @@ def added(x, axis, keepdims=False):
     sizes = _seen(x.shape, x.dtype, axis) if tier.without_numba() else None
     if sizes is None:
         y = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-        # each sum has one element: copying keeps -0.0
+        # each sum has one element; a copy keeps -0.0
         return x.reshape(y.shape).copy() if y.size == x.size else y
     before, count, after = sizes
     ones = _ones(count, x.dtype) if count <= MOST else np.ones(count, x.dtype)
-    if count == 1:  # copying keeps -0.0, as in plans; a product may not
+    if count == 1:  # a copy keeps -0.0, as in plans; a product may not
         y = x.reshape(before * after if x.size > 1 else ()).copy()
     elif before == after == 1:
         y = x.reshape(-1).dot(ones)

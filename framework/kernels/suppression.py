@@ -30,7 +30,7 @@ def kept(similarity, scores, count, threshold, least, sigma=0.0):
     Args:
         similarity: called with a position and an array of positions, returns their overlaps.
         scores: (boxes,).
-        count: the most positions to keep.
+        count: the maximum number of positions.
         threshold: a box that overlaps a better one more is dropped.
         least: boxes with this score or less are dropped.
         sigma: if not 0, overlaps of any size lower the score by a Gaussian of this deviation
@@ -69,10 +69,11 @@ def kept_of_boxes(boxes, scores, count, threshold, least, sigma=0.0):
 
 
 def kept_in_order(boxes, scores, count, threshold, least, ordered, canonical):
-    """Return positions as TensorFlow's tiled algorithm does: (count,), padded with 0, and how many.
+    """Return the positions that TensorFlow's tiled algorithm keeps, (count,), and how many.
 
-    It drops a box that overlaps a better one by `threshold` or more, and boxes without any
-    positive corner. The first box says which of its corners comes first.
+    The positions are padded with 0. A box that overlaps a better one by `threshold` or more is
+    dropped, and so are boxes without a positive corner. The first box determines, for all boxes,
+    which corner comes first.
     """
     alive = scores > least
     boxes = np.where(alive[:, None], boxes, 0).astype(np.float32)
@@ -98,7 +99,7 @@ def kept_by_class(boxes, scores, *, each, total, threshold, least, pad, clip):
     Args:
         boxes: (boxes, 1 or classes, 4).
         scores: (boxes, classes).
-        each, total: the most boxes of a class, and of all classes.
+        each, total: the maximum boxes of a class, and of all classes.
         threshold, least: as in `kept`.
         pad: whether there are at most each * classes rows.
         clip: whether boxes are cut to 0 to 1.

@@ -1,7 +1,7 @@
 """The number of threads that kernels use, and a pool that runs chunks of one kernel in parallel.
 
-Handing a chunk to another thread takes 20 to 70 µs: kernels of 200 µs and more become faster. With
-Numba the same threads also share shorter work: see `kernels/fast/team.py`.
+To hand a chunk to another thread takes 20 to 70 µs, so kernels of 200 µs and more become faster.
+With Numba, the same threads also share shorter work, see `kernels/fast/team.py`.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from framework.core import parallel_run
 from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-_NO_LIMIT = 1 << 30  # stands for "no limit" in a minimum of limits
+_NO_LIMIT = 1 << 30  # means "no limit"
 _LEAST = 1.5e-6  # minimum seconds per chunk of the thread team
 _LARGE = 3e-4  # minimum seconds of work for which each thread gets two chunks
 _OWN_GROUPS = "/proc/self/cgroup"
@@ -29,8 +29,8 @@ _here = threading.local()  # its attribute `busy` is True while this thread runs
 def count():
     """Return how many threads a kernel may use, including the calling thread.
 
-    This is the number that `set_count` has set; else the number of CPUs available to this process,
-    limited by its control group's quota (the limit of a container), OMP_NUM_THREADS and
+    It is the number passed to `set_count`, or by default the number of CPUs available to this
+    process, limited by its control group's quota (the limit of a container), OMP_NUM_THREADS and
     OPENBLAS_NUM_THREADS.
     """
     global _count
@@ -87,7 +87,7 @@ def _quota(root="/sys/fs/cgroup"):
                 quota, period = file.read_text().split()
             else:
                 quota, period = file.read_text(), (file.parent / "cpu.cfs_period_us").read_text()
-            if int(quota) > 0:  # "max", or -1, is no limit
+            if int(quota) > 0:  # "max" and -1 mean that there is no limit
                 least = min(least, max(1, int(quota) // int(period)))
     return least
 
@@ -117,8 +117,8 @@ def run(function, parts):
     """Call `function(part)` for each part, on this thread and on the pool's; wait for all.
 
     Parts that run Numba kernels (which release the GIL) run in parallel; the best number of parts
-    is `count()`, of about equal size. Called from within a part, or if no thread can be started,
-    this thread runs all parts.
+    is `count()`, of about equal size. This thread runs all parts if it is called within a part, or
+    if no thread can be started.
 
     Raises:
         the first error that a part raised; parts that have not begun are skipped. An interrupt is
@@ -148,14 +148,13 @@ class _Job:
         self.begun, self.ended, self.left = [], [], SimpleQueue()
 
     def lead(self, workers, own):
-        """Run all parts with at most `workers` workers of a pool; return when the workers that
-        joined are done."""
+        """Run all parts with up to `workers` workers of a pool; wait for those that joined."""
         try:
             for _ in range(workers):
                 # the workers use this thread's np.errstate and other context variables
                 own.ask(partial(contextvars.copy_context().run, self.join))
             self._work()
-        except BaseException as error:  # for example a KeyboardInterrupt between two parts
+        except BaseException as error:  # such as a KeyboardInterrupt between two parts
             self.error = self.error or error
         while not self._wait():
             pass
@@ -163,7 +162,7 @@ class _Job:
             raise self.error
 
     def join(self):
-        """Run parts until none is left: a worker's share of the job."""
+        """Run parts, as a worker, until none is left."""
         self.begun.append(True)
         try:
             self._work()
@@ -188,8 +187,10 @@ class _Job:
             _here.busy = False
 
     def _wait(self):
-        """Wait for the workers that joined, and return whether no interrupt came: after one the
-        caller waits again, because the workers still write to memory that will be reused."""
+        """Wait for the workers that joined; return False if an interrupt ended the wait.
+
+        The caller then waits again, because the workers still write to memory that will be reused.
+        """
         try:
             self.parts.clear()  # after an interrupt, skip the remaining parts
             while len(self.ended) < len(self.begun):
@@ -209,7 +210,7 @@ class ThreadPool:
         self._asked, self._starting = SimpleQueue(), threading.Lock()
 
     def have(self, number):
-        """Start workers until there are `number`, if possible; return how many there are."""
+        """Start workers until there are `number`, if possible; return their number."""
         if len(self.workers) < number:
             with self._starting:
                 while len(self.workers) < number:
@@ -252,15 +253,14 @@ def use(pool_class):
 
 
 def _begin_anew():
-    """Replace the pool and end its workers, which may be more than `count` now allows."""
+    """Replace the pool and end its workers, because `count` may now allow fewer."""
     global pool
     before, pool = pool, _pool_class()
     before.dismiss()
 
 
 def _forget():
-    """Replace pool and state in a forked child: fork copies locks, but not the threads that hold
-    them."""
+    """Replace pool and state in a forked child: fork copies locks, but not their threads."""
     global pool, _here
     pool, _here = _pool_class(), threading.local()
 

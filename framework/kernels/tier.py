@@ -7,11 +7,11 @@ The environment variable FRAMEWORK_COMPILE or `set_tier` chooses the tier:
     numba   plans and Numba kernels; an error where Numba is missing
     auto    plans, and Numba kernels where it is installed (the default)
 
-Numba is imported here only, at the first call of `library`. With "auto", kernels that are not on
+Only this module imports Numba, at the first call of `library`. With "auto", kernels that are not on
 disk are compiled by a second process (`ahead`), and NumPy computes until they are.
 
-The kernels use private parts of Numba: a release before `OLDEST` is refused, a release after
-`NEWEST` has to pass a trial first. A refused release causes one warning, and NumPy computes.
+The kernels use private parts of Numba. So releases before `OLDEST` are refused, and releases after
+`NEWEST` must pass a trial first. A refused release causes one warning, and NumPy computes.
 """
 
 import functools
@@ -26,7 +26,7 @@ VARIABLE = "FRAMEWORK_COMPILE"
 TIERS = ("off", "numpy", "numba", "auto")
 OLDEST, NEWEST = (0, 63), (0, 68)  # Numba releases: the oldest that works, the newest tested
 
-# the tier, read at first use, so that a program can set the environment after the import
+# the tier, which is read at its first use: a program may set the environment after the import
 _tier = None
 _modules = {}  # cache of `library`: name -> module, or None without Numba
 _missing = None  # why Numba cannot be used, "" if it can be used, None before the check
@@ -66,7 +66,7 @@ def set_tier(name=None):
 
 
 def library(name):
-    """Return the module `framework.kernels.fast.<name>`, or None where Numba is not used.
+    """Return the module `framework.kernels.fast.<name>`, or None if Numba is not used.
 
     The result is cached, so callers may call this at every use.
     """
@@ -113,7 +113,7 @@ def _installed():
 
 def libraries():
     """Return the names of all modules that `library` accepts."""
-    from pathlib import Path  # imported late, as logging below: both take some ms
+    from pathlib import Path  # imported late, because the import takes some ms
 
     folder = Path(__file__).parent / "fast"
     return sorted(file.stem for file in folder.glob("*.py") if file.stem != "__init__")
@@ -123,7 +123,7 @@ def numba_missing():
     """Return why Numba cannot be used, or "" if it can."""
     global _missing
     if _missing is None:
-        _missing = ""  # set first, because the trial in `_examine` calls this function again
+        _missing = ""  # set before `_examine`, whose trial calls this function again
         try:
             _examine(import_module("numba").__version__)
         # Numba is missing, or incompatible with NumPy or with the kernels

@@ -37,7 +37,7 @@ def _with_roots(roots):
     return tuple(0.0 if abs(c) < 1e-12 else c for c in p)
 
 
-# The points are 0, ±c and ±1/c: see Alam et al., Winograd Convolution for Deep Neural Networks:
+# The points are 0, ±c and ±1/c, see Alam et al., Winograd Convolution for Deep Neural Networks:
 # Efficient Point Selection, 2022. With the points 0, ±1, ±2 the largest error of F(4 × 4) is five
 # times as large.
 B4, G4, A4 = _toom_cook(0.0, 2**-0.5, -(2**-0.5), 2**0.5, -(2**0.5))

@@ -1,9 +1,9 @@
 """Windows that slide over spatial axes: output sizes, padding, and views of the windows.
 
 Arrays are channels-last, (batch, *spatial, channels). A window of `size` pixels, `dilations` apart,
-moves by `strides` over the spatial axes. `padding` is ((before, after), ...), or "SAME": enough for
-ceil(size / stride) positions, with an odd pixel after. Each of these attributes has one entry per
-spatial axis.
+moves by `strides` over the spatial axes. `padding` is ((before, after), ...), or "SAME", which pads
+for ceil(size / stride) positions and puts an odd pixel after. Each of these attributes has one
+entry per spatial axis.
 """
 
 import itertools
@@ -93,7 +93,7 @@ def wide_enough(dtype):
 
 
 def transposed(places, size, strides, same, output_padding, dilations):
-    """Return (sizes, padding) of the convolution whose input gradient is a transposed convolution.
+    """Return (sizes, padding) of the convolution of which a transposed convolution is the gradient.
 
     With "valid" padding (not `same`) n pixels become (n - 1) * stride + max(reach, stride), with
     "same" n * stride; `output_padding` is added to the smallest size that has n positions.

@@ -1,12 +1,12 @@
 """Convolution by 3 × 3 windows without strides, by Winograd's F(2 × 2, 3 × 3) and F(4 × 4, 3 × 3).
 
-See `toom_cook` for the formula, and `fast/winograd.py` for the Numba kernels. Here everything but
-copies is a matrix product. A patch is a column of (m + 2)² elements; its transform M S Mᵀ is a
-product with M ⊗ M, for all patches and channels at once. Then follows one product (patches,
-channels) (channels, filters) for each of the (m + 2)² points of a patch.
+See `toom_cook` for the formula, and `fast/winograd.py` for the Numba kernels. In NumPy, every step
+except copies is a matrix product. A patch is a column of (m + 2)² elements; a product with M ⊗ M
+computes the transform M S Mᵀ of all patches and channels at once. A product (patches, channels)
+(channels, filters) follows for each of the (m + 2)² points of a patch.
 
 The arrays of a block of images are planes, (points of a patch, patches · channels). The gradients
-are the same products transposed, and share the transform of g.
+are the transposes of these products, and share the transform of g.
 """
 
 import functools
@@ -18,10 +18,10 @@ from framework.kernels import blas, toom_cook
 from framework.kernels.choose import masked
 from framework.kernels.share import blocks, share
 
-_PLANE = 1 << 13  # target number of elements of a plane: a block's arrays should stay in the cache
+_PLANE = 1 << 13  # target number of elements of a plane, so that a block's arrays stay in the cache
 _ROWS = 64  # minimum patches of a block, because each block reads all weights
 _TOTAL = 1 << 18  # target number of elements of the products that are added to the sum at a time
-# padding between planes, in elements: planes k · 4096 bytes apart would share cache sets
+# padding between planes, in elements, because planes k · 4096 bytes apart would share cache sets
 _SKEW = 16
 
 
@@ -37,7 +37,7 @@ class _Transforms:
 
     def transformed(self, w):
         """Return the transformed windows of w, (points, channels, filters)."""
-        # otherwise BLAS's threads start, and then take CPU time from this package's threads
+        # otherwise BLAS's threads would start, and take CPU time from this package's threads
         with blas.limited(1):
             return (self.windows @ w.reshape(9, -1)).reshape(self.places, *w.shape[2:])
 
@@ -217,8 +217,7 @@ class _ImageBlock:
         return product.reshape(len(matrix), -1, channels)
 
     def _framed(self, name, x, before, extra):
-        """Return x padded with zeros to whole tiles plus `extra` pixels; x itself if it has that
-        size."""
+        """Return x, padded with zeros if its size is not whole tiles plus `extra` pixels."""
         sizes = [n * self.form.m + extra for n in self.tiles]
         if list(x.shape[1:3]) == sizes:
             return x
@@ -238,8 +237,7 @@ class _ImageBlock:
         return self._array(name, (number, size + _SKEW))[:, :size]
 
     def _array(self, name, shape, zero=False):
-        """Return the scratch memory of this name; new memory is zero if `zero`, other memory keeps
-        its contents."""
+        """Return the scratch memory of this name, created on first use (with zeros if `zero`)."""
         size = math.prod(shape)
         memory = self._memory.get(name)
         if memory is None or memory.size < size:
