@@ -1,9 +1,9 @@
 """Dot-product attention head by head: the Numba kernels of `kernels/attention.py`, for float32.
 
-Both are tasks (see `tasks`) with batch * heads work items. Queries, keys, values and arrays like
-them are contiguous (batch, length, heads, width): the rows of a head are `heads * width` apart, and
-are read in place. The micro-kernel computes the scores of some rows at a time into scratch memory,
-and they are used while they are in the cache.
+Forward and backward pass are tasks (see `tasks`) with batch * heads work items. Queries, keys,
+values and arrays like them are contiguous (batch, length, heads, width); the rows of a head are
+`heads * width` apart, and are read in place. The micro-kernel computes the scores of some rows at a
+time into scratch memory, where they are used while in the cache.
 
 A task's arguments are the addresses of its arrays; heads, length, keys, width, width of the values;
 the elements of bias and of mask; the strides of each in elements for (batch, heads, length, keys),

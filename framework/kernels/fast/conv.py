@@ -205,8 +205,8 @@ def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
 
     Args:
         gate: the gate of g, see `place`.
-        wide_g: scratch for a copy of one image of g: the copy reads g in memory order, the
-            micro-kernel does not.
+        wide_g: scratch for a copy of one image of g, because the micro-kernel does not read g in
+            memory order.
         sums: receives the sum of g over all positions; empty if it is not needed.
     """
     rows, columns, down, right, row_step, column_step, top, left, _, width = window
@@ -277,7 +277,7 @@ def _wide(x, window, name, gated=0):
 
 
 def parts(batch, operations, moved=0):
-    """Divide a batch into ranges, one per thread; into a single range for few operations.
+    """Divide a batch into ranges, one per thread; return a single range for few operations.
 
     Args:
         moved: the number of elements read and written, which may take longer than the operations.
@@ -295,8 +295,9 @@ _MOVE = 40  # cost of loading one element from memory, as a number of operations
 def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
     """Return the cotangent of the images, of spatial `sizes`, from g, the gated cotangent of y.
 
-    With stride s, every s-th pixel of an axis lies under the same window pixels: each such lattice
-    is a convolution of g without strides, with these window pixels in reverse order.
+    With stride s, every s-th pixel of an axis lies under the same window pixels. The cotangent of
+    each such lattice of pixels is a convolution of g without strides, by these window pixels in
+    reverse order.
     """
     rows, columns, down, right, row_step, column_step, top, left = window[:8]
     channels = w.shape[2]
@@ -325,7 +326,7 @@ class _Lattice(NamedTuple):
         last: the last window pixel that takes part; the reverse order begins with it.
         cells: the number of window pixels that take part.
         apart: the distance from one window pixel to the next in reverse order, negative.
-        step: the distance in g from the element for one window pixel to that for the next.
+        step: the distance in g between the elements for one window pixel and for the next.
         before: the padding before g; negative if g is cropped.
         length: the size of g with its padding.
         places: the number of image pixels.
@@ -408,7 +409,7 @@ def added(arrays):
 
 
 def warm():
-    """Compile the kernels; calls with and without padding, bias and gate share them."""
+    """Compile the kernels, which calls with and without padding, bias and gate share."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
     window = ConvWindow(3, 3, 1, 1, 1, 1, 0, 0, 4, 4)
     y = conv(x, w, window, (2, 2), np.zeros(3, np.float32), relu=True)

@@ -18,13 +18,13 @@ from framework.kernels.csv_fields import (
 from framework.kernels.fast.jit import kernel
 
 
-# exact division: a quotient of two exact numbers is the float64 nearest to the text
+# fastmath must not change the division: the exact quotient is the float64 nearest to the text
 @kernel(fastmath=False)
 def parse(data, delimiter, values, kinds, starts, ends):
     """Return the number of lines, or -1 if their numbers of fields differ.
 
     Args:
-        data: uint8, ends with a newline.
+        data: a uint8 array that ends with a newline.
         delimiter: an int.
         values, kinds, starts, ends: written; (columns, lines at most): the number of a field (0 if
             it is none), BAD, INTEGER or REAL, and the positions of its first byte and its end.

@@ -1,8 +1,9 @@
 """Depthwise convolution of images: each channel has its own window.
 
 Arrays are float32 and contiguous: x (batch, height, width, channels), w (rows, columns, channels),
-y (batch, height, width, channels). A work item is a block of channels of one image. A band of its
-rows, with padding, is copied to scratch memory in the cache, where `strips` computes.
+y (batch, height, width, channels). A work item is a block of channels of one image. It is computed
+in bands of rows, each copied, with padding, to scratch memory that stays in the cache (`strips` has
+the inner loops).
 """
 
 import itertools
@@ -25,12 +26,12 @@ _ALONE = 1 << 20  # maximum multiply-adds (about 100 µs) that one thread comput
 
 
 class DepthwiseWork(NamedTuple):
-    """How the work is divided.
+    """How a depthwise convolution is divided into work items and bands.
 
     Attributes:
         rows, columns, down, right, row_step, column_step, top, left: the window, its strides, its
             dilations, and the padding before the image, negative if the image is cropped.
-        height, width, channels: of the image.
+        height, width, channels: the sizes of the image.
         high, wide: the numbers of rows and columns of windows.
         block, blocks: the channels of a block, a multiple of LANES, and their number.
         band: the rows of windows of a band.
@@ -188,7 +189,7 @@ def multiply_turned(x, g, work, cells, chunks, first, last, w, band, band_g):
 
     Args:
         g: the flat cotangent of the outputs.
-        cells: the offset of each window cell in a band, `chunks` times TAPS of them.
+        cells: the offsets of window cells in a band, `chunks` · TAPS numbers.
         first, last: item b · batch + n is block b of image n.
         w: (blocks, chunks · TAPS, block), flat.
     """
@@ -252,7 +253,8 @@ def _ranges(items, batch, work):
 
 
 def conv(x, w, window, places, bias=None, relu=False, out=None):
-    """Return the convolution of x by w (rows, columns, channels), plus the bias; see `conv`."""
+    """Return the convolution of x by w (rows, columns, channels), plus a bias; see
+    `fast/conv.py`."""
     channels = x.shape[3]
     y = np.empty((len(x), *places, channels), np.float32) if out is None else out
     work = _work(window, x.shape[1:3], channels, places)
@@ -262,10 +264,11 @@ def conv(x, w, window, places, bias=None, relu=False, out=None):
 
 
 def conv_input(g, w, sizes, window, out=None):
-    """Return the cotangent of the images, of spatial `sizes`, from g, that of the outputs.
+    """Return the images' cotangent, of spatial `sizes`, from g, the outputs' cotangent.
 
-    With stride s, every s-th pixel of an axis lies under the same window cells: each such lattice
-    is a convolution of g without strides, with these cells in reverse order.
+    With stride s, every s-th pixel of an axis lies under the same window cells. The cotangent of
+    each such lattice of pixels is a convolution of g without strides, by these cells in reverse
+    order.
     """
     rows, columns, down, right, row_step, column_step, top, left = window[:8]
     channels = g.shape[3]
@@ -318,7 +321,7 @@ def conv_kernel(x, g, window):
 
 
 def warm():
-    """Compile the kernels; calls with and without bias share them."""
+    """Compile the kernels, which calls with and without a bias share."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2), np.float32)
     window = ConvWindow(3, 3, 1, 1, 1, 1, 1, 1, 6, 6)
     y = conv(x, w, window, (4, 4))

@@ -1,7 +1,8 @@
 """Building blocks of generated elementwise loops: memory access, and functions of one element.
 
-`compiler/loop_codegen.py` generates the source of the loops, which may use `NAMES`. LLVM
-vectorises the loops with the functions inlined, which therefore have no branches and make no calls.
+`compiler/loop_codegen.py` generates the source of the loops, which may use `NAMES`. LLVM inlines
+the functions into the loops and vectorizes the loops, so the functions have no branches and make no
+calls.
 """
 
 import numpy as np
@@ -22,7 +23,7 @@ _zero, _one, _two, _inf = (np.float32(c) for c in (0, 1, 2, np.inf))
 # ---- memory --------------------------------------------------------------------------------------
 # Indices are unchecked. `place` is an array's index among the loop's arrays. It selects metadata
 # that tells LLVM that the arrays do not overlap. Without the metadata LLVM tests for overlap, and
-# does not vectorise loops over many arrays.
+# does not vectorize loops over many arrays.
 
 _PLACES = 40
 
@@ -105,7 +106,8 @@ _A1, _A2, _A3, _A4, _A5, _A6, _A7 = (np.float32(1 / c) for c in (3, 5, 7, 9, 11,
 def tanh_32(x):
     """Return tanh(x) within 6 units in the last place, in 0.6 of the time of `math.tanh`.
 
-    x (1 + z P(z)) / (1 + z Q(z)), z = x²: a rational fit with a relative error of 2.2e-8.
+    The formula is x (1 + z P(z)) / (1 + z Q(z)) with z = x², a rational fit with a relative error
+    of 2.2e-8.
     """
     v = _TANH_END if x > _TANH_END else x  # clamps in one instruction, and keeps NaN
     v = -_TANH_END if v < -_TANH_END else v

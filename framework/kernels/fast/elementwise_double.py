@@ -1,6 +1,6 @@
 """Elementwise functions of one float64 for generated loops; `math.py` has those of one float32.
 
-They have no branches and make no calls, so that LLVM vectorises the loops. Methods and
+The functions have no branches and make no calls, so that LLVM vectorizes the loops. Methods and
 coefficients: S. Moshier, Cephes (netlib.org/cephes). Units in the last place (ulp) are those of the
 result.
 """

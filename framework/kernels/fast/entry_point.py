@@ -1,9 +1,10 @@
 """Entry points: machine code that Python calls with arrays, without Numba's dispatcher.
 
-The dispatcher looks up the argument types and copies a description of each array: 0.1 to 0.2 µs per
-array, most of the time of a loop over a few elements. An entry point is a C function that CPython
-calls with the addresses of the arguments. It reads an array's data pointer, sizes and dtype from
-the array object (`PyArrayObject_fields`, part of NumPy's ABI), in a few instructions each.
+The dispatcher looks up the argument types and copies a description of each array. This takes 0.1 to
+0.2 µs per array, most of the time of a loop over a few elements. An entry point is a C function
+that CPython calls with the addresses of the arguments. It reads an array's data pointer, sizes and
+dtype from the array object (`PyArrayObject_fields`, part of NumPy's ABI), in a few instructions
+each.
 """
 
 import ctypes
@@ -20,8 +21,8 @@ from framework.kernels.fast.jit import FASTMATH, kernel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import NativeFunction, integers
 
-# Indices of 8-byte fields in an array object and in its dtype object. Fields 0 and 1 are those of
-# every Python object.
+# Indices of 8-byte fields in an array object and in its dtype object. Every Python object has
+# fields 0 and 1.
 _TYPE, _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = 1, 2, 3, 4, 7, 8
 _KIND, _ITEMSIZE = 3, 5
 _INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF  # masks for a C int, and for a dtype's kind and byte order
@@ -38,7 +39,7 @@ _restore_thread = types.ExternalFunction("PyEval_RestoreThread", types.void(type
 
 
 def letters(dtype):
-    """Return a dtype's kind and byte order as `is_array` compares them."""
+    """Return a dtype's kind and byte order in the form that `is_array` compares."""
     return ord(dtype.kind) | ord("|" if dtype.itemsize == 1 else "=") << 16
 
 
@@ -159,7 +160,7 @@ class EntryPoint(NativeFunction):
 
     @cached_property
     def call(self):
-        """The callable for Python."""
+        """The entry point as a Python callable."""
         compiled = self.compiled
         method = _Method(b"loop", compiled.address, _FASTCALL, None)
         new = ctypes.pythonapi.PyCFunction_NewEx

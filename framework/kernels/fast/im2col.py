@@ -64,7 +64,7 @@ def multiply(x, packed, layout, first, last, y, filters, bias, relu, wide, rows)
 
 @routine
 def _panels(g, gate, at, number, filters, packed):
-    """Pack gated rows of g into panels (panels, number, WIDTH), without writing their padding."""
+    """Pack gated rows of g into panels (panels, number, WIDTH), whose padding is not written."""
     for j in range(0, filters, WIDTH):
         here = min(WIDTH, filters - j)
         for i in range(number):
@@ -127,7 +127,7 @@ def multiply_turned(x, g, gate, layout, first, last, w, filters, sums, wide, row
 
 @kernel
 def pack_turned(w, layout, filters, packed):
-    """Pack wᵀ into panels, separately for each block of runs."""
+    """Pack wᵀ into panels, separately for each block of a window's contiguous runs."""
     for r in range(0, layout.runs.size, layout.together):
         columns = min(layout.together, layout.runs.size - r) * layout.length
         panels = (columns + WIDTH - 1) // WIDTH
@@ -193,7 +193,7 @@ def _rows(given):
 
 
 def _opposite(size, moves, padding, channels, filters):
-    """Return the padding of a convolution whose input gradient equals this one, if it is faster.
+    """Return the padding of a convolution whose input gradient equals this convolution, if faster.
 
     Without strides, a convolution is the input gradient of a convolution by the flipped window.
     With few filters, the matrix products of that gradient have more columns and are faster. Return
@@ -331,7 +331,7 @@ def _share(batch, given, filters, work):
 
 
 def warm():
-    """Compile the kernels; calls with and without padding, bias and gate share them."""
+    """Compile the kernels, which calls with and without padding, bias and gate share."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
     moves, padding = ((2, 2), (1, 1)), ((0, 1), (0, 1))
     y = conv(x, w, moves, padding, (2, 2), np.zeros(3, np.float32), relu=True)

@@ -25,7 +25,7 @@ FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 
 
 class _CompileNotice(event.Listener):
-    """Logs, once in a process, that a kernel is compiled instead of loaded, which takes a while."""
+    """Logs, once in a process, that a kernel is compiled, which takes longer than loading it."""
 
     logged = False
 
@@ -124,9 +124,9 @@ def keep(compiled, function, cache=True):
 class _KernelCache(NullCache):
     """The disk cache of one function: a sealed file for each combination of argument types.
 
-    It replaces Numba's own cache, which loads any bytes, notices changes of the function's own file
-    only, not of modules compiled into it such as `micro` and `math`, and forgets the routines (see
-    `routine`) that inlined kernels call.
+    Numba's own cache would load any bytes, and forget the routines (see `routine`) that inlined
+    kernels call. It would also notice changes only of the function's own file, not of modules such
+    as `micro` and `math` that are compiled into the function.
 
     Args:
         function: the Python function.
@@ -136,7 +136,8 @@ class _KernelCache(NullCache):
 
     def __init__(self, function, name="", origin=b""):
         self._function, self._name, self._origin = function, name, origin
-        # Computed now, from the modules imported so far: later imports must not change the digest.
+        # Computed here, from the modules imported so far, because later imports must not change the
+        # digest.
         self._sources = _sources(function.__module__)
 
     @property
@@ -151,7 +152,7 @@ class _KernelCache(NullCache):
         try:
             parts = pickle.loads(content)  # noqa: S301 (it has the seal)
             result = CompileResult._rebuild(target_context, *parts)
-        except Exception:  # the pickle refers to a name that no longer exists: compile again
+        except Exception:  # the pickle refers to a name that no longer exists, so compile again
             return None
         result.library._reload_init.update(result.reload_init)
         return result

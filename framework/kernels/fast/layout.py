@@ -1,7 +1,7 @@
 """Copy windows of images into the rows of a matrix (im2col), and add such rows back (col2im).
 
-Arrays are float32 and flat. Tables of offsets say what to copy, so that one code serves all
-strides, dilations and numbers of spatial axes.
+Arrays are float32 and flat. Tables of offsets define what is copied, so that one function is for
+all strides, dilations and numbers of spatial axes.
 """
 
 import functools
@@ -31,10 +31,11 @@ class Layout(NamedTuple):
         length: the length of a run.
         together: the number of runs per block.
         image: the size of the padded image.
-        inner, inner_length: the offset of each line of the image inside its padding; its length.
+        inner, inner_length: the offset of each line of the image in the padded image, and the
+            length of a line.
         group: the number of images that are processed at a time.
         block: the number of windows that are processed at a time.
-        plain: whether the images are the matrix already, because windows are single pixels.
+        plain: whether the images already are the matrix, because windows are single pixels.
     """
 
     lines: np.ndarray
@@ -84,7 +85,7 @@ def _sums(numbers, steps):
 
 @kernel(forceinline=True)
 def _copy(source, source_at, target, target_at, length):
-    """Copy `length` adjacent elements; if it is shorter than LANES, copy LANES elements."""
+    """Copy `length` adjacent elements, but at least LANES."""
     for k in range(0, length - LANES, LANES):
         move_lanes(target, target_at + k, source, source_at + k)
     last = max(length - LANES, 0)
@@ -140,7 +141,7 @@ def gather(wide, start, layout, first_run, runs, first, number, rows, stride):
 
 @routine
 def scatter(rows, stride, layout, first_run, runs, first, number, wide, start):
-    """Add each row to the elements of the image that `gather` would copy into it."""
+    """Add each row to those elements of the image that `gather` copies into the row."""
     lines, across, length = layout.lines, layout.across, layout.length
     line, place = first // across, first % across
     image, line = line // lines.size, line % lines.size

@@ -1,5 +1,4 @@
-"""Functions of one float32 for use inside kernels, without branches, so that LLVM vectorises the
-loops that call them.
+"""Functions of one float32 for kernels, without branches, so that LLVM vectorizes loops.
 
     exp  expm1  log  tanh  sigmoid  erf  gelu  gelu_slope  gelu_tanh  gelu_tanh_slope
 
@@ -58,7 +57,7 @@ _REGISTER = {"x86_64": "=x,0", "aarch64": "=w,0", "arm64": "=w,0"}.get(assembly(
 def element(function):
     """Compile a function that is inlined in the loops that call it.
 
-    The order of its operations is kept: otherwise LLVM would merge the two constants of exp's
+    LLVM must keep the order of operations; otherwise it would merge the two constants of exp's
     argument reduction.
     """
     return kernel(function, fastmath={"contract"}, forceinline=True)

@@ -1,4 +1,4 @@
-"""Matrix products of float32, shared among threads; the bits do not depend on their number."""
+"""Matrix products of float32, shared among threads; any number of threads gives the same bits."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def prepared(a, b):
     try:
         return _known[sizes]
     except KeyError:
-        # the sizes change at every call: the old entries are useless
+        # the sizes change from call to call, so old entries are useless
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
         prepared_product = _known[sizes] = _SharedProduct(*sizes[:4])
@@ -42,8 +42,8 @@ _known = {}  # {(shapes, strides, number of threads): _SharedProduct}
 class _SharedProduct:
     """A product of matrices of fixed shapes and strides.
 
-    `suits` says whether the shapes match and blocks are faster than BLAS; the sizes alone decide,
-    see `kernels/products.py`. A matrix in an unsupported memory order is copied.
+    `suits` is true if the shapes match and blocks are faster than BLAS, which depends on the sizes
+    alone (see `kernels/products.py`). A matrix in an unsupported memory order is copied.
     """
 
     __slots__ = ("_numbers", "_orders", "_parts", "_shape", "suits")
@@ -72,8 +72,7 @@ class _SharedProduct:
 
 
 def _orders(*matrices):
-    """Return the orders in which two matrices must be copied, None for no copy, and the strides
-    of each matrix after that."""
+    """Return the order to which each matrix must be copied (None: no copy), and the new strides."""
     orders, strides = [], []
     for (rows, columns), (down, across) in matrices:
         by_rows, by_columns = (columns * 4, 4), (4, rows * 4)
@@ -92,7 +91,7 @@ def shares(size, unit, products):
     """Return the number of chunks of `size` rows, and a chunk's size, a multiple of `unit`."""
     number = min(threads.count(), products // _LEAST_OF_PART)
     if number > 1 and products >= _LARGE:
-        number *= 2  # with two chunks per thread, other threads take the chunks of a late one
+        number *= 2  # with two chunks per thread, other threads can take a chunk of a late thread
     share = -(-size // (max(number, 1) * unit)) * unit
     return -(-size // share), share
 

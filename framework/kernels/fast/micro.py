@@ -188,8 +188,8 @@ fetching_tile = make(ROWS, _VECTORS, fetching=True)
 _more, _rows, _four, _three, _two, _one = (
     make(height, _VECTORS, any_columns=True) for height in (_MORE, ROWS, 4, 3, 2, 1)
 )
-# Blocks of fewer than four rows are bound by latency. Where blocks of six would leave one or two
-# rows, blocks of four are faster.
+# Blocks of fewer than four rows are bound by latency. If blocks of six would leave one or two rows,
+# blocks of four are faster.
 _BY_FOURS = (7, 8, 11) if ROWS == 6 else (0, 0, 0)
 
 

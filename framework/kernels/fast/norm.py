@@ -88,8 +88,7 @@ def _normal(x, mean, factor, offset):
 
 @kernel(fastmath=False, forceinline=True)
 def _passed(g, x, mean, factor, offset, most):
-    """Return g where ReLU's input is positive and below `most`, else 0. It is a product, as in
-    the op, so that NaN stays NaN."""
+    """Return g times (0 < ReLU's input < most), a product as in the op, so that NaN stays NaN."""
     v = _normal(x, mean, factor, offset)
     inside = _f(1) if v < most else _f(0)
     return g * (inside if v > _f(0) else _f(0))
@@ -132,7 +131,7 @@ def _add_products(g, x, first, last, channels, mean, part, both):
 
 @routine
 def _add_passed(g, x, first, last, channels, mean, factor, offset, most, part, both):
-    """Do the same as `_add_products` for the cotangent that ReLU passes on (see `_passed`)."""
+    """Add the sums of `_add_products` for the cotangent that ReLU passes on (see `_passed`)."""
     row = first
     while row + 2 <= last:
         at = row * channels

@@ -1,8 +1,9 @@
 """Pooling of float32 over windows of up to three spatial axes; flat arrays, channels last.
 
-A `window` is one array: the sizes of x, the positions, the window's size, strides, padding before,
-and dilations, three numbers each. A function computes the examples from `first` to `last`, so that
-threads can share a batch. Each pixel of a window is processed for all channels at once.
+A `window` is an array of six rows with three numbers each: the sizes of x, the numbers of
+    positions, the window's size, strides, padding before, and dilations. A function computes the
+    examples from `first` to `last`, so that
+threads can share a batch. All channels of a window's pixel are processed at once.
 """
 
 import numpy as np

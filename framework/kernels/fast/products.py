@@ -2,10 +2,10 @@
 
     C[i, j] = sum over k of A[i, k] B[k, j]
 
-B is packed into panels block by block, unless it is small enough to be read in place. A is packed
-only where its rows would share sets of a small cache: its columns are contiguous and far apart, or
-a CPU without AVX-512 multiplies it by many columns. The blocks of the sum
-over k depend on the product only, so the bits of C do not depend on how threads divide C.
+B is packed into panels block by block, unless B is small enough to be read in place. A is packed
+only if its rows would share sets of a small cache: its columns are contiguous and far apart, or a
+CPU without AVX-512 multiplies A by many columns. The blocks of the sum over k depend on the product
+only, so the bits of C do not depend on how threads divide C.
 
 A matrix that does not fit in the caches is loaded from memory during the arithmetic: while one
 block is multiplied, the tiles prefetch what is packed or consumed next, a cache line every few
@@ -221,7 +221,7 @@ def _following(b, b_step, depth, left, right, p, j, deepest, broadest):
 
 @routine
 def _near(c, c_row, a, a_row, a_step, b, b_step, depth, top, bottom, left, right):
-    """Do the same as `multiply`, but read B without packing it."""
+    """Compute what `multiply` computes, but read B without packing it."""
     for p in range(0, depth, DEPTH):
         for j in range(left, right, WIDTH):
             panel(
@@ -286,7 +286,7 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
     Args:
         a, b: flat arrays.
         place: the index of the product among the loop's arrays.
-        own: the loop's task arguments, in which this sets the product's address.
+        own: the loop's task arguments, in which this function sets the product's address.
         beside: the addresses of the loop's other arrays of the product's size, to prefetch.
         memory: scratch of PACKED - _OWN elements.
     """
@@ -333,7 +333,7 @@ def product(numbers, first, last, memory):
 
 @CompiledTask
 def swapped(numbers, first, last, memory):
-    """Compute columns of C by rows of the transposed product B' A': this packs A instead of B."""
+    """Compute columns of C by rows of the transposed product B' A', which packs A instead of B."""
     rows, columns, depth = numbers[9], numbers[10], numbers[8]
     whole = carray(memory, PACKED)
     c_t = whole[_OF_ROWS:]

@@ -1,8 +1,8 @@
 """Recurrent cells over whole sequences, for some rows of the batch: see `kernels/recurrent.py`.
 
-Arrays are flat and have the layout described there. One call runs all steps of the rows `first` to
-`last`, so that threads share the batch without barriers. The mask is (time, batch), or empty for
-none.
+Arrays are flat and have the layout that this module describes. One call runs all steps of the rows
+`first` to `last`, so that threads share the batch without barriers. The mask is (time, batch), or
+empty for none.
 """
 
 import numpy as np
@@ -250,7 +250,7 @@ def _through_tanh(y, dy, d):
 def simple_rnn_back(
     g_steps, rows, stride, of_state, of_input, mask, width, units, batch, first, last, dh, dx, dw
 ):
-    """Do for `simple_rnn` what `lstm_back` does for `lstm`."""
+    """Run the backward pass of `simple_rnn`; see `lstm_back`."""
     count = last - first
     features = width - 1 - units
     depth = max(1, _DEPTH // count)
@@ -354,7 +354,7 @@ def gru_back(
     g_steps, rows, stride, gates, of_state, of_input, mask, features, units, batch, first, last, dh,
     dx, dw_input, dw_state,
 ):  # fmt: skip
-    """Do for `gru` what `lstm_back` does; dw_input and dw_state are for its two weights."""
+    """Run the backward pass of `gru`, as `lstm_back`; dw_input and dw_state are for two weights."""
     columns, count = 4 * units, last - first
     depth = max(1, _DEPTH // count)
     row = _row(columns)

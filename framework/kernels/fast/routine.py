@@ -1,8 +1,8 @@
 """`routine`: a function that kernels call without containing a copy of it.
 
-Numba compiles the code of every `kernel` that a kernel calls again, as a part of each caller and of
-each caller's caller. A routine is compiled once; callers refer to it by a symbol that LLVM
-resolves. A call takes some 10 ns.
+If a kernel calls another `kernel`, Numba compiles the inner one again as a part of each direct and
+indirect caller. A routine is compiled once; callers refer to it by a symbol that LLVM resolves. A
+call takes some 10 ns.
 
     kernel                      called from Python
     routine                     called from kernels; large enough for a call, with loops of its own
@@ -33,7 +33,7 @@ def routine(function=None, *, pointers=False, python=False, **options):
         function: takes arrays, numbers and tuples.
         pointers: whether kernels pass pointers instead of arrays: a cheaper call, for functions
             that only index their arrays. Python passes arrays.
-        python: whether Python calls it too.
+        python: whether Python calls the function too.
         **options: as for `kernel`.
 
     Example:
@@ -76,7 +76,7 @@ class Routine:
     def bind(self, kinds):
         """Return the LLVM symbol of the machine code for argument types, and its return type.
 
-        The function is compiled, or loaded from disk, now if necessary.
+        If necessary, the function is compiled or loaded from disk first.
         """
         if kinds not in self._bound:
             self._kernel.compile(kinds)
@@ -89,7 +89,7 @@ class Routine:
         return self._bound[kinds]
 
     def _typed(self, function):
-        """Return the function in the form that Numba's `intrinsic` takes."""
+        """Return the function in the form that Numba's `intrinsic` accepts."""
 
         def typed(_, *arguments):
             given = tuple(_plain(kind) for kind in arguments)

@@ -20,12 +20,12 @@ from framework.kernels.row_chains import (
 )
 
 _LINE = 64  # bytes of a cache line
-_AHEAD = 6  # rows that are fetched ahead: random rows are unknown to the CPU's prefetcher
+_AHEAD = 6  # rows that are prefetched, because the CPU's prefetcher cannot predict random rows
 
 
 @intrinsic
 def _prefetch(_, array, row, byte):
-    """Fetch a cache line of a row of a two-dimensional array that is in C order."""
+    """Prefetch a cache line of a row of a matrix in C order."""
 
     def emit(context, builder, signature, arguments):
         kind, word = signature.args[0], ir.IntType(64)
@@ -48,7 +48,7 @@ def _prefetch(_, array, row, byte):
 
 @intrinsic
 def _fused(_, x, y, z):
-    """Return x y + z, rounded once."""
+    """Return x y + z, rounded once (fused multiply-add)."""
 
     def emit(context, builder, signature, arguments):
         number = ir.FloatType()
@@ -62,7 +62,7 @@ def _fused(_, x, y, z):
 
 @kernel(fastmath=False, forceinline=True)
 def _apply(x, y, code, v, low):
-    """Write one operation of the elements of `x` to `y`."""
+    """Apply one operation to the elements of `x`, and write the results to `y`."""
     if code == QUOTIENT:
         for j in range(x.size):
             y[j] = _fused(np.float32(x[j]), v, np.float32(x[j]) * low)
@@ -87,7 +87,7 @@ def gather(source, numbers, codes, values, low, out):
     Args:
         source: (rows, size), uint8 or float32.
         codes, values: for each operation, at least one, its code and its float32 operand.
-        low: if the first operation is a QUOTIENT, what the reciprocal of the divisor lacks.
+        low: if the first operation is a QUOTIENT, the rounding error of the divisor's reciprocal.
     """
     count, size = numbers.size, source.shape[1]
     wide = size * source.itemsize

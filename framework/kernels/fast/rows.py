@@ -22,7 +22,7 @@ _f = np.float32
 
 
 # ---- the maximum of a row ------------------------------------------------------------------------
-# LLVM vectorises a maximum of integers, but not one of floats that propagates NaN. Read as
+# LLVM vectorizes a maximum of integers, but not a maximum of floats that propagates NaN. Read as
 # integers, float32 numbers compare correctly if those with a set sign bit have their other bits
 # inverted; NaN comes first or last, by its sign. The sum of a row with NaN is NaN, whatever its
 # maximum is.

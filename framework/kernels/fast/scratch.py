@@ -23,7 +23,7 @@ def take(name, size):
 
 
 def for_a_call(name, size):
-    """Return the same as `take`, but do not check for other owners.
+    """Return scratch memory as `take` does, without a check for other owners.
 
     Use it for one call of machine code, during which nothing else runs on this thread.
     """

@@ -1,7 +1,7 @@
 """The float32 vector capabilities of the CPU that Numba compiles for.
 
 LLVM compiles a small function, and the registers in its assembly show the capabilities. So the
-machine's own features count, and NUMBA_CPU_NAME and NUMBA_CPU_FEATURES as well.
+result follows NUMBA_CPU_NAME and NUMBA_CPU_FEATURES too.
 """
 
 import functools

@@ -52,7 +52,7 @@ class NativeFunction:
 
     @property
     def address(self):
-        """The address of the machine code, compiled or loaded from disk now if necessary."""
+        """The address of the machine code, which is compiled or loaded at the first use."""
         return self.compiled.address
 
     @cached_property
@@ -109,7 +109,7 @@ def pointer(kind):
 
 
 integers, floats = pointer(types.int64), pointer(types.float32)
-# A length that no index reaches: tasks check no bounds, their arguments limit what they access.
+# A length that no index reaches, because tasks do not check bounds.
 EVERYTHING = 1 << 40
 
 

@@ -1,17 +1,18 @@
 """The thread team: threads that share tasks without the GIL, in less than 1 µs.
 
-`threads.run` needs 20 to 70 µs to hand over work, too much for a product of 50 µs. Here the pool's
-threads spin in machine code for a moment after each job, waiting for the next one; then they sleep.
-A request to run another function ends the spinning. The pool's own threads do this, because a
-spinning thread and a working thread on one CPU would take time from each other.
+`threads.run` needs 20 to 70 µs to hand over work, too much for a product of 50 µs. So after each
+job, the pool's threads spin in machine code for a moment, waiting for the next job, before they
+sleep. A request to run another function ends the spinning. The spinning threads are those of the
+pool, because a further thread that spins would take CPU time from a working one.
 
-Work is a list of *phases*. A phase is a run of tasks (see `tasks`), all cut into the same number of
-chunks. A chunk is the same range of every task of the phase, one task after another, so that a
-thread finds in its cache what it has just written. A barrier ends each phase.
+Work is a list of *phases*. A phase is a sequence of tasks (see `tasks`), all divided into the same
+number of chunks. A thread runs the same chunk of every task of the phase, one task after another,
+and finds in its cache what it has just written. A barrier ends each phase.
 
-The shared state is one array. Its word holds the number of the phase and the number of chunks that
-are left. A thread that has taken a chunk may read the job, which stays until the chunk is done. The
-leader does not wait for threads that have taken no chunk: the others take the chunks.
+The threads share one array of state. One word of it holds the number of the phase and the number of
+chunks that are left. A thread that has taken a chunk may read the job, which does not change until
+the chunk is done. The leader does not wait for threads that have taken no chunk, because other
+threads take the chunks.
 """
 
 import contextlib
@@ -158,8 +159,7 @@ def _do_phase(_kind, things, count):
 
 @kernel
 def _serve(state, memory):
-    """Run jobs as a worker until none has come for a while, or another function is queued; return
-    whether this worker goes to sleep."""
+    """Run jobs as a worker until none comes or a function is queued; return whether to sleep."""
     rounds = 0
     while True:
         if load(state, _WORD) & _PARTS:
@@ -206,7 +206,7 @@ class ThreadTeam(threads.ThreadPool):
         whole = np.zeros(_SIZE + 8, np.int64)
         self._state = whole[-whole.ctypes.data // 8 % 8 :][:_SIZE]
         self._leading = threading.Lock()
-        # maximum number of workers; lower once the system refuses to start more
+        # maximum number of workers; lowered if the system refuses to start more
         self._most = _PARTS
         self._until_look = 0  # number of jobs until the next check of the leader's CPU
         self._cpu = None  # the CPU of the leader, which no worker may use
@@ -240,9 +240,9 @@ class ThreadTeam(threads.ThreadPool):
 
     def ask(self, function):
         """Queue a function, which any worker may run."""
-        if self._cpu is not None:  # the leader may have moved to a worker's CPU: bind again
+        if self._cpu is not None:  # the leader may have moved to a worker's CPU
             self._keep_apart()
-        self._until_look = 0  # check the CPU at the next job: the caller may wake up on another one
+        self._until_look = 0  # check at the next job: the leader may wake up on another CPU
         super().ask(function)
         _change(self._state, _ASKED, 1)
 
@@ -265,8 +265,8 @@ class ThreadTeam(threads.ThreadPool):
     def _keep_apart(self):
         """Bind the workers to the CPUs other than the leader's.
 
-        A worker that waits on the leader's CPU uses so little time that the system does not move it
-        to an idle CPU, and the leader has to do all the work.
+        A worker that waits on the leader's CPU uses so little time that the system does not move
+        the worker to an idle CPU; then the leader does all the work.
         """
         self._until_look = _LOOK
         cpu = _this_cpu()

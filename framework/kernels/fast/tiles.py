@@ -85,10 +85,10 @@ def make(rows, vectors, any_columns=False, fetching=False):
 
 
 def _by_columns(builder, columns, vectors, block):
-    """Emit `block(vectors, masked)` for three cases of the number of columns, and the branches.
+    """Emit `block(vectors, masked)` and branches for three cases of the number of columns.
 
     The cases are all columns, more than half of the vectors, and at most half. Masked loads and
-    stores are slow, so each case has as few as possible.
+    stores are slow, so each case has as few of them as possible.
     """
     half = (vectors + 1) // 2
     whole = builder.icmp_signed("==", columns, ir.Constant(_int, vectors * LANES))
@@ -143,7 +143,7 @@ class _MicroKernel:
         self.places = self._places(columns[0]) if masked and not MASKED else None
 
     def _distance(self, m):
-        """Return the distance from row 0 of A to row m, as a value that LLVM cannot analyse.
+        """Return the distance from row 0 of A to row m, as a value that LLVM cannot analyze.
 
         Otherwise LLVM would compute each row's address from the row before, a chain of additions.
         """

@@ -48,7 +48,7 @@ def transpose(w, turned, first, last):
 
 @routine
 def place_pairs(g, gate, chosen, n, wide, width, depth):
-    """Copy image n of g to the chosen pixels of 2 × 2 blocks of `wide`, 0 to the other pixels.
+    """Copy image n of g to the chosen pixels of 2 × 2 blocks of `wide`; set the others to 0.
 
     The gate is NO_GATE or an array like g: pixels become 0 where it is not positive.
     """
