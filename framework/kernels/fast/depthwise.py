@@ -253,8 +253,7 @@ def _ranges(items, batch, work):
 
 
 def conv(x, w, window, places, bias=None, relu=False, out=None):
-    """Return the convolution of x by w (rows, columns, channels), plus a bias; see
-    `fast/conv.py`."""
+    """Return the convolution of x by w (rows, columns, channels), plus a bias."""
     channels = x.shape[3]
     y = np.empty((len(x), *places, channels), np.float32) if out is None else out
     work = _work(window, x.shape[1:3], channels, places)
