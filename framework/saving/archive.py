@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from framework.core.errors import DamagedFileError, UnsafeFileError
 from framework.saving.checksum import Checksum
 
-_FLOOR = 2**20  # members up to this size in bytes may have any compression ratio
+_FLOOR = 2**20  # Smaller members may have any compression ratio; in bytes.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -19,13 +19,13 @@ class Archive:
 
     Args:
         file: a binary file.
-        name: for messages.
+        name: the file's name, for messages.
         limits: a `Limits`.
 
     Raises:
         DamagedFileError: it is not a zip file.
-        UnsafeFileError: a member is a link, encrypted, outside the archive, named twice, or the
-            members are too many.
+        UnsafeFileError: a member is a link, is encrypted, has a path outside the archive or a
+            repeated name, or there are too many members.
     """
 
     def __init__(self, file, name, limits):
@@ -97,11 +97,11 @@ class Archive:
 
     @contextmanager
     def verifying(self, member):
-        """Context manager that gives a member as a seekable file, and verifies it meanwhile.
+        """Context manager that returns a member as a seekable file, and verifies its checksum.
 
         Raises:
-            DamagedFileError: the checksum is wrong. It is raised when the block ends, instead of
-                an error of the block, which the damage may have caused.
+            DamagedFileError: the checksum is wrong. The error is raised at the end of the block and
+                replaces an error in the block, which the damage may have caused.
         """
         info = self._info(member)
         if info.compress_type != zipfile.ZIP_STORED:
@@ -204,7 +204,7 @@ class _Part(io.RawIOBase):
 
 
 def write_in_place(member, file, write):
-    """Have `write(part)` write a stored member directly into the zip file, in any order.
+    """Call `write(part)`, which writes a stored member directly into the zip file, in any order.
 
     Args:
         member: what `ZipFile.open(name, "w")` returned.
@@ -215,7 +215,7 @@ def write_in_place(member, file, write):
     write(part)
     file.flush()
     checksum = Checksum(file, part._start, part.size)
-    # flush to the disk while a thread computes the checksum: both take a similar time
+    # flush to the disk while a thread computes the checksum, which takes about as long
     os.fsync(file.fileno())
     member._crc = checksum.value()
     member._file_size = part.size

@@ -1,4 +1,4 @@
-"""Writing in a background thread: one file at a time; the next one waits for the previous one."""
+"""Writing in a background thread: one file at a time; a write waits for the previous write."""
 
 import threading
 
@@ -6,18 +6,18 @@ import threading
 class Background:
     """Runs one function at a time in a thread.
 
-    Arrays that the function holds are not copied: code that would write into them sees that they
-    have another holder, and writes into new arrays.
+    Arrays that the function holds are not copied: code that updates them in place sees another
+    reference, and writes to new arrays instead.
     """
 
     def __init__(self):
         self._thread = self._error = None
 
     def start(self, function):
-        """Run a function in a thread, after the one before has ended.
+        """Run a function in a thread, after the previous function has ended.
 
         Raises:
-            SaveError: the one before failed.
+            SaveError: the previous function failed.
         """
         self.wait()
         # Not a daemon thread: at exit the interpreter waits until the file is written.
@@ -27,11 +27,11 @@ class Background:
     def _run(self, function):
         try:
             function()
-        except BaseException as error:  # `wait` raises it in the caller's thread
+        except BaseException as error:  # `wait` raises the error in the caller's thread
             self._error = error
 
     def wait(self):
-        """Wait until nothing is being written; raise the error of the last write, once."""
+        """Wait for the end of the write, and raise its error once."""
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.join()

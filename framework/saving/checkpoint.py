@@ -29,7 +29,7 @@ from framework.saving.object_graph import (
 from framework.saving.states import read_state, write_state
 
 ENDING = ".ckpt"
-"""What file names of checkpoints end with; paths of checkpoints are written without it."""
+"""The suffix of checkpoint files; users write paths of checkpoints without it."""
 
 KIND = "checkpoint"
 
@@ -47,7 +47,7 @@ class Checkpoint(Tracked):
         **kwargs: more objects by name; later ones can be set as attributes.
 
     Raises:
-        ValueError: an object that holds no variables.
+        ValueError: an object cannot hold variables.
 
     Example:
         >>> import tempfile
@@ -83,7 +83,7 @@ class Checkpoint(Tracked):
             deferred.fill()
 
     def tracked(self):
-        """Return {name: object} of what the checkpoint saves."""
+        """Return {name: object} for the objects that the checkpoint saves."""
         own = {name: value for name, value in vars(self).items() if name != "_own"}
         if self._own["save_counter"] is not None:
             own["save_counter"] = self._own["save_counter"]
@@ -92,7 +92,7 @@ class Checkpoint(Tracked):
 
     @property
     def save_counter(self):
-        """The number of calls of `save`: a variable, which is saved too."""
+        """The number of calls of `save`, a variable that the checkpoint also saves."""
         if self._own["save_counter"] is None:
             self._own["save_counter"] = Variable(
                 np.zeros((), np.int64), name="save_counter", trainable=False
@@ -104,9 +104,10 @@ class Checkpoint(Tracked):
     def save(self, file_prefix: Any, options: Any = None):
         """Write "PREFIX-N", where N counts the calls; return this path.
 
-        The file is PREFIX-N.ckpt. The file "checkpoint" beside it names it the latest one.
+        The file is PREFIX-N.ckpt. A file "checkpoint" in the same folder names the latest
+        checkpoint.
         """
-        # Not at module level: checkpoint_manager imports this module.
+        # not at module level, because checkpoint_manager imports this module
         from framework.saving.checkpoint_manager import note_latest
 
         number = int(self.save_counter.assign_add(1))
@@ -116,16 +117,16 @@ class Checkpoint(Tracked):
         return path
 
     def write(self, file_prefix: Any, options: Any = None):
-        """Write the checkpoint `file_prefix`; return this path. No counter changes."""
+        """Write the checkpoint `file_prefix` and return this path; `save_counter` is unchanged."""
         path = os.fspath(file_prefix)
         write_checkpoint(self, path, options)
         return path
 
     def sync(self):
-        """Wait until a file that is written in the background is complete.
+        """Wait for the end of a write in the background.
 
         Raises:
-            SaveError: it could not be written.
+            SaveError: the file could not be written.
         """
         self._own["background"].wait()
 
@@ -150,7 +151,7 @@ class Checkpoint(Tracked):
         return self.read(save_path, options)
 
     def read(self, save_path: Any, options: Any = None):
-        """As `restore`, for a checkpoint of `write`, which has no save_counter."""
+        """Like `restore`, for a checkpoint of `write`, which has no save_counter."""
         self.sync()
         if save_path is None:
             return CheckpointLoadStatus(Restoration(self, None), self)
@@ -164,7 +165,7 @@ class Checkpoint(Tracked):
 
 
 def write_checkpoint(checkpoint, path, options=None, then=None):
-    """Write a checkpoint to `path`, and call `then` after that: in a thread if `options` say so."""
+    """Write a checkpoint to `path`, then call `then`; in a thread if `options` request it."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     nodes, variables = described(checkpoint)
     arrays = {name: variable.array for name, variable in variables.items()}
@@ -185,14 +186,15 @@ def write_checkpoint(checkpoint, path, options=None, then=None):
 
 
 class CheckpointLoadStatus:
-    """What `restore` returns: checks of what was restored. Each method returns the status."""
+    """The result of `restore`: checks of the restored values. Each method returns it."""
 
     def __init__(self, restoration, checkpoint):
         self._restoration = restoration
-        self._checkpoint = checkpoint  # keeps it alive: the restoration has only a weak reference
+        # keep the checkpoint alive: the restoration has only a weak reference
+        self._checkpoint = checkpoint
 
     def assert_consumed(self):
-        """Raise unless each value of the file has a variable, and each variable a value."""
+        """Raise an error unless values in the file and variables match one to one."""
         self.assert_existing_objects_matched()
         left = self._restoration.left()
         if left:
@@ -204,7 +206,7 @@ class CheckpointLoadStatus:
         return self
 
     def assert_existing_objects_matched(self):
-        """Raise unless every variable that exists was restored."""
+        """Raise an error unless every existing variable was restored."""
         missing = self._restoration.unmatched()
         if missing:
             raise UnmatchedCheckpointError(
@@ -215,7 +217,7 @@ class CheckpointLoadStatus:
         return self
 
     def assert_nontrivial_match(self):
-        """Raise unless anything besides the checkpoint itself was restored."""
+        """Raise an error unless any value besides the save counter was restored."""
         if self._restoration.trivial():
             raise UnmatchedCheckpointError(
                 f"{self._restoration.name}: nothing was restored: no attribute of the checkpoint "
@@ -235,10 +237,10 @@ class CheckpointLoadStatus:
 
 
 class Restoration:
-    """The values of one file on their way to the variables of one checkpoint.
+    """Assigns the values of one file to the variables of one checkpoint, as these are created.
 
-    It waits in `deferred.waiting` until each value has a variable, the checkpoint is restored
-    again, or the checkpoint is gone.
+    It stays in `deferred.waiting` until each value has a variable, the checkpoint is restored
+    again, or the checkpoint is deleted.
     """
 
     def __init__(self, checkpoint, path):
@@ -259,7 +261,7 @@ class Restoration:
         self._values = {i for i, node in enumerate(self._nodes) if node.get("value")}
 
     def fill(self):
-        """Set all variables that exist and were not set yet."""
+        """Set all existing variables that have not been set yet."""
         checkpoint = self._checkpoint()
         if self._file is None or checkpoint is None:
             return
@@ -306,7 +308,7 @@ class Restoration:
         return [v for v in matched(self._nodes, checkpoint)[1] if v is not own]
 
     def trivial(self):
-        """Return whether no value was restored, but for the counter of `save`."""
+        """Return whether no value except the save counter was restored."""
         counter = self._nodes[0].get("children", {}).get("save_counter") if self._nodes else None
         return not self._done - {counter}
 

@@ -12,20 +12,20 @@ from framework.core.errors import InvalidArgumentError, MissingCheckpointError, 
 from framework.saving.checkpoint import ENDING, opened_checkpoint, write_checkpoint
 from framework.saving.writing import replacing
 
-_STATE = "checkpoint"  # the file in a folder that lists its checkpoints, as in TensorFlow
+_STATE = "checkpoint"  # the file that lists the checkpoints of a folder, as in TensorFlow
 _HOUR = 3600.0
-_MOST = 2**24  # the most bytes read of that file
+_MOST = 2**24  # the largest size of this file, in bytes
 
 
 @dataclass
 class CheckpointState:
-    """What the file "checkpoint" of a folder says.
+    """The content of the file "checkpoint" of a folder.
 
     Attributes:
         model_checkpoint_path: the latest checkpoint.
         all_model_checkpoint_paths: all checkpoints, the oldest first.
         all_model_checkpoint_timestamps: the time of each.
-        last_preserved_timestamp: the time of the last one that is kept for ever.
+        last_preserved_timestamp: the time of the last checkpoint that is kept permanently.
     """
 
     model_checkpoint_path: str = ""
@@ -88,7 +88,7 @@ def _value(key, text):
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: Any = None):
-    """Return the path of the latest checkpoint of a folder that exists; None if there is none."""
+    """Return the path of the latest existing checkpoint of a folder; None if there is none."""
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     return state.model_checkpoint_path if state and _exists(state.model_checkpoint_path) else None
 
@@ -102,13 +102,13 @@ class CheckpointManager:
 
     Args:
         checkpoint: a `Checkpoint`.
-        directory: a folder; it is made if missing.
-        max_to_keep: how many of the latest checkpoints are kept; None keeps all.
-        keep_checkpoint_every_n_hours: a checkpoint is never deleted if so many hours passed since
-            the last one that is kept in this way.
+        directory: a folder; it is created if missing.
+        max_to_keep: the number of latest checkpoints to keep; None keeps all.
+        keep_checkpoint_every_n_hours: a checkpoint is kept permanently if at least this time has
+            passed since the last one that was.
         checkpoint_name: the first part of file names.
-        step_counter: a variable: with `checkpoint_interval`, `save` writes only if it has grown by
-            so much since the last checkpoint.
+        step_counter: a variable; `save` writes only if its value has grown by `checkpoint_interval`
+            since the last checkpoint.
         checkpoint_interval: an int, or None.
         init_fn: called by `restore_or_initialize` if there is no checkpoint.
         last_checkpoint_step: the value of `step_counter` at the last checkpoint, if known.
@@ -147,7 +147,7 @@ class CheckpointManager:
         self._read_state()
 
     def _read_state(self):
-        """Read the list of checkpoints that an earlier program wrote."""
+        """Read the list of checkpoints that an earlier process wrote."""
         now = time.time()
         state = get_checkpoint_state(self._directory)
         if state is None:
@@ -186,7 +186,7 @@ class CheckpointManager:
 
         Args:
             checkpoint_number: an int or variable for the file's name; None: the number of saves.
-            check_interval: whether `checkpoint_interval` counts.
+            check_interval: whether to apply `checkpoint_interval`.
             options: accepted for compatibility.
 
         Returns:
@@ -206,17 +206,17 @@ class CheckpointManager:
         return path
 
     def _written(self, path):
-        """List a new checkpoint, and delete old ones."""
+        """Add a new checkpoint to the list, and delete old checkpoints."""
         self._times.pop(path, None)
         self._times[path] = time.time()
         old = self._drop_old()
-        # Write the list before deleting files, so that it never names a deleted file.
+        # write the list before deleting files, so that it never names a deleted file
         note_latest(self._directory, path, self._times, self._times.values(), self._preserved)
         for name in old:
             Path(f"{name}{ENDING}").unlink(missing_ok=True)
 
     def _drop_old(self):
-        """Forget the oldest checkpoints; return those to delete."""
+        """Remove the oldest checkpoints from the list; return those to delete."""
         old = []
         while self._most is not None and len(self._times) > self._most:
             path = next(iter(self._times))
@@ -241,11 +241,11 @@ class CheckpointManager:
         return None
 
     def sync(self):
-        """Wait until a file that is written in the background is complete."""
+        """Wait for the end of a write in the background."""
         self._checkpoint.sync()
 
 
-# ---- looking into files --------------------------------------------------------------------------
+# ---- reading files -------------------------------------------------------------------------------
 
 
 class CheckpointReader:
@@ -283,7 +283,8 @@ def load_checkpoint(ckpt_dir_or_file: Any):
     """Return a reader of a checkpoint: `get_tensor(name)`, `get_variable_to_shape_map()`.
 
     Args:
-        ckpt_dir_or_file: the path of a checkpoint, or a folder, for its latest one.
+        ckpt_dir_or_file: the path of a checkpoint; or a folder, which stands for its latest
+            checkpoint.
     """
     path = os.fspath(ckpt_dir_or_file)
     if Path(path).is_dir():
@@ -310,13 +311,14 @@ def load_variable(ckpt_dir_or_file: Any, name: Any):
 def checkpoints_iterator(
     checkpoint_dir: Any, min_interval_secs: Any = 0, timeout: Any = None, timeout_fn: Any = None,
 ):  # fmt: skip
-    """Yield the path of each new checkpoint of a folder, as they are written.
+    """Yield the path of each new checkpoint of a folder.
 
     Args:
         checkpoint_dir: a folder.
         min_interval_secs: the least number of seconds between two paths.
-        timeout: the seconds to wait for a new checkpoint; None waits for ever.
-        timeout_fn: called after `timeout` seconds: True ends the iteration. None ends it.
+        timeout: the seconds to wait for a new checkpoint; None: no limit.
+        timeout_fn: called after `timeout` seconds; if it returns True, or is None, the iteration
+            ends.
     """
     last = None
     while True:
@@ -347,7 +349,7 @@ class CheckpointOptions:
 
     Args:
         enable_async, experimental_enable_async_checkpoint: write the file in a background thread.
-            The next `save` waits until it is written, and so does `sync()`.
+            The next `save` and `sync()` wait for the end of the write.
         experimental_write_callbacks: functions of the path, called when the file is written.
         experimental_io_device, experimental_skip_slot_variables, experimental_sharding_callback:
             accepted for compatibility; they have no effect.

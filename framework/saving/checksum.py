@@ -7,17 +7,17 @@ import os
 import threading
 import zlib
 
-_BLOCK = 2**18  # bytes per read: they fit into a core's cache
-_SHARE = 2**23  # the least bytes per thread
+_BLOCK = 2**18  # bytes per read, which fit into a core's cache
+_SHARE = 2**23  # the smallest number of bytes per thread
 _THREADS = 4
 _POLYNOMIAL = 0xEDB88320  # CRC-32's polynomial, bits in reflected order
 
 
 class Checksum:
-    """Computes the CRC-32 of `size` bytes of a file from `start` on, beside the caller.
+    """Computes the CRC-32 of `size` bytes of a file from `start` on, in background threads.
 
-    The file's position is not used, where the system can read at an offset; elsewhere the bytes
-    are read at once.
+    Where the system can read at an offset, the file's position does not change; elsewhere the
+    constructor reads the bytes.
     """
 
     def __init__(self, file, start, size):
@@ -45,7 +45,7 @@ class Checksum:
                     raise EOFError("the file is cut off")
                 crc, left = zlib.crc32(block[:count], crc), left - count
             self._found[i] = crc, length
-        except BaseException as error:  # `value` raises it in the caller's thread
+        except BaseException as error:  # `value` raises the error in the caller's thread
             self._errors.append(error)
 
     def value(self):
@@ -72,7 +72,7 @@ def _has_number(file):
 
 
 def _read_through(file, start, size):
-    """Return the CRC-32 of a range of a file by its own methods."""
+    """Return the CRC-32 of a range of a file, read by `seek` and `read`."""
     file.seek(start)
     crc, left = 0, size
     while left > 0:
@@ -84,7 +84,7 @@ def _read_through(file, start, size):
 
 
 def _joined(first, second, length):
-    """Return the CRC-32 of two byte strings one after the other; `length` is the second's.
+    """Return the CRC-32 of two concatenated byte strings; `length` is the length of the second.
 
     A CRC is a remainder of polynomials over GF(2), so appended bytes multiply it by a power of x.
 

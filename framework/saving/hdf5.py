@@ -13,7 +13,7 @@ from framework.core.dtypes import as_dtype
 from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
 from framework.saving.hdf5_texts import check_heaps, check_lengths
 
-_FLOOR = 2**20  # chunked datasets up to this size in bytes may have any compression ratio
+_FLOOR = 2**20  # Smaller chunked datasets may have any compression ratio; in bytes.
 # the filters that every h5py supports
 _FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 32000: "lzf"}
 
@@ -53,12 +53,13 @@ class Reader:
 
     Args:
         file: a binary file.
-        name: for messages.
+        name: the file's name, for messages.
         limits: a `Limits`.
 
     Raises:
-        DamagedFileError: it is not an HDF5 file, or it is cut off.
-        UnsafeFileError: it contains links, virtual or external data, or more than the limits allow.
+        DamagedFileError: the file is not an HDF5 file, or is truncated.
+        UnsafeFileError: the file contains links, virtual or external data, or more than the limits
+            allow.
     """
 
     def __init__(self, file, name, limits):
@@ -140,7 +141,7 @@ class Reader:
             return _text(attributes[name])
 
     def _check_heaps(self):
-        """Check the heaps of strings once: the library loops forever in a damaged heap."""
+        """Check the heaps of strings once, because the library loops forever in a damaged heap."""
         if not self._heaps_checked:
             if self._file.id.get_create_plist().get_sizes()[1] != 8:
                 raise UnsafeFileError(f"{self.name}: expected lengths of 8 bytes.")
@@ -184,7 +185,7 @@ def _bytes_of(dataset):
 
 
 def _is_bfloat16(dataset):
-    """Return whether a dataset has Keras's form of bfloat16: two bytes and an attribute."""
+    """Return whether a dataset is Keras's bfloat16: two bytes, and an attribute."""
     if dataset.dtype != np.dtype("V2"):
         return False
     attribute = dataset.attrs.get("dtype")

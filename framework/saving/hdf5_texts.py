@@ -1,8 +1,8 @@
 """Checks of the strings in HDF5 files, before the library reads them.
 
-Texts of any length lie in global heaps, "GCOL". The library walks a damaged heap for ever, and
-takes memory for the length that an attribute declares, up to 4 GB, before it looks for the text. It
-crashes for a type that is neither a string nor a sequence.
+Strings of variable length are stored in global heaps, "GCOL". The library loops forever in a
+damaged heap, and allocates the length that an attribute declares, up to 4 GB, before it looks for
+the string. It crashes for a type that is neither a string nor a sequence.
 """
 
 import math
@@ -15,7 +15,7 @@ _BLOCK = 2**20
 
 
 def check_heaps(file, name):
-    """Raise DamagedFileError unless the objects of all heaps end where their heap ends."""
+    """Raise DamagedFileError unless the objects of each heap end at the end of the heap."""
     end = file.seek(0, 2)
     for at in _places(file, _HEAP):
         _check_heap(file, at, end, name)
@@ -73,7 +73,7 @@ def _data_of(before, at, size, file, name):
 def _count_of(space):
     """Return the number of values of a dataspace message: the product of its sizes."""
     if len(space) < 4 or space[0] not in (1, 2):
-        return 0  # the HDF5 library rejects it
+        return 0  # the HDF5 library rejects this message
     first = 8 if space[0] == 1 else 4
     rank = space[1]
     sizes = [int.from_bytes(space[i : i + 8], "little") for i in range(first, first + 8 * rank, 8)]

@@ -1,4 +1,4 @@
-"""Saving in two steps: take the values of a model now, and write the file later, in a thread."""
+"""Saving in two steps: take a snapshot of the values now, and write it later, in a thread."""
 
 import os
 from functools import partial
@@ -14,7 +14,7 @@ def taken(model, filepath, weights_only=False):
 
     Args:
         model: a model.
-        filepath: as of `save_model`, or with `weights_only` as of `save_weights` without shards.
+        filepath: as in `save_model`; with `weights_only` as in `save_weights`, without shards.
     """
     name = os.fspath(filepath)
     if not weights_only:
@@ -39,10 +39,10 @@ def _write(name, write):
 
 
 class _Taken:
-    """The variables of a model, taken as a `hdf5.Writer` would write them.
+    """A snapshot of a model's variables, with the interface of `hdf5.Writer`.
 
     Arrays of variables are not copied: a variable that changes gets a new array if its array has
-    another holder. Other arrays, of a user's `save_own_variables`, are.
+    another reference. Other arrays, of a user-defined `save_own_variables`, are copied.
     """
 
     def __init__(self, model):

@@ -1,7 +1,7 @@
-"""Whole models in the ".h5" files of Keras 2, which Keras 3 writes too; they are only read here.
+"""Whole models in ".h5" files of Keras 2, which Keras 3 writes too; this module only reads them.
 
-Config and names are attributes of groups. Each layer has a group of its name, with its trainable
-weights first.
+Configs and names are attributes of groups. Each layer has a group with its name, which holds the
+trainable weights first.
 """
 
 import warnings
@@ -14,8 +14,8 @@ from framework.saving import texts
 # options of Keras 2's optimizers that Keras 3 does not have
 _FORMER_OPTIONS = ("decay", "is_legacy_optimizer", "jit_compile")
 
-# Arguments of Keras 2 that Keras 3 does not have: the start of the class's name -> {argument: the
-# value without an effect; None: no value has an effect}.
+# Arguments that Keras 3 lacks: {start of the class name: {argument: value}}. For all classes ("")
+# only this value has no effect; for the other entries no value has an effect.
 _FORMER_ARGUMENTS = {
     "": {"time_major": False, "softmax_robust_masking": False, "input_axes": None,
          "output_axes": None},
@@ -50,7 +50,7 @@ def _current(value):
 
 
 def _of_class(name, config):
-    """Return the arguments of one class."""
+    """Return the config of a class without the arguments that Keras 3 lacks."""
     config = dict(config)
     for start, arguments in _FORMER_ARGUMENTS.items():
         for argument, usual in arguments.items() if name.startswith(start) else ():

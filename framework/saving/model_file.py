@@ -45,8 +45,8 @@ def save_model(model, filepath, overwrite=True, zipped=None):
         zipped: False writes a folder with the same contents instead of a file.
 
     Raises:
-        SaveError: the file cannot be written, or the config holds what files cannot. An existing
-            file is unchanged.
+        SaveError: the file cannot be written, or the config contains values that files cannot hold.
+            An existing file is unchanged.
 
     Example:
         >>> import tempfile
@@ -111,7 +111,7 @@ def write_archive(file, folder, config, metadata, weights, assets):
 
     Args:
         file: a binary file.
-        folder: for a temporary file.
+        folder: the folder of a temporary file.
         config, metadata: JSON texts.
         weights: called with a binary file, to write HDF5 into it.
         assets: called with a function that takes (member name, bytes).
@@ -138,13 +138,13 @@ def _write_weights(write, archive, file, folder):
 def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, limits=None):
     """Load a model from a ".keras" file, or from an ".h5" file of Keras 2 or 3.
 
-    The file cannot run code. Its config may name the framework's own classes and functions,
-    registered ones and those in `custom_objects`.
+    The file cannot run code. Its config may name built-in classes and functions, registered ones,
+    and those in `custom_objects`.
 
     Args:
         filepath: a path, or a binary file.
-        custom_objects: classes and functions of your own by name.
-        compile: whether to compile the model as it was when it was saved.
+        custom_objects: a dict from names to user-defined classes and functions.
+        compile: whether to compile the model with the arguments in the file.
         safe_mode: accepted for compatibility. Lambdas in files are never loaded.
         limits: a `Limits`; the default if None.
 
@@ -194,7 +194,7 @@ def _load_legacy(file, name, custom_objects, compiles, limits):
                 legacy_h5.read_model(model, reader, compiles, limits)
         except LoadError:
             raise
-        except Exception as error:  # compile() raises anything for wrong arguments
+        except Exception as error:  # compile() may raise any error for wrong arguments
             raise LoadError(f"{name}: the model cannot be restored: {error}") from error
     return model
 
@@ -206,7 +206,7 @@ def _made(config, custom_objects, size, name, has_values=False):
             model = deserialize(config)
     except LoadError as error:
         raise type(error)(f"{name}: {error}") from error
-    except Exception as error:  # constructors raise anything for wrong arguments
+    except Exception as error:  # constructors may raise any error for wrong arguments
         raise LoadError(f"{name}: the config does not describe a model: {error}") from error
     if not hasattr(model, "load_own_variables"):
         raise LoadError(f"{name}: the config does not describe a model but {model!r:.60}.")

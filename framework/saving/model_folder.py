@@ -20,7 +20,7 @@ class FolderWriter:
         expected: the name of a file; a folder that is replaced must contain it.
 
     Raises:
-        SaveError: the folder cannot be written, or holds something else.
+        SaveError: the folder cannot be written, or is not the folder of a model.
     """
 
     def __init__(self, path, expected):
@@ -68,7 +68,7 @@ class FolderWriter:
 
 
 def recover(final):
-    """Restore a folder that a killed process renamed and did not replace."""
+    """Restore a folder that a process renamed and did not replace before it was killed."""
     old = final.with_name(f".{final.name}.old")
     if old.exists():
         if final.exists():
@@ -85,7 +85,7 @@ class FolderReader:
         limits: a `Limits`.
 
     Raises:
-        UnsafeFileError: a file is a link or a device, or there are too many.
+        UnsafeFileError: a file is a link or a device, or there are too many files.
     """
 
     def __init__(self, path, limits):

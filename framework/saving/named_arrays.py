@@ -67,7 +67,7 @@ def arrays_in(filepath, file, limits):
 
 
 def _write_npz(file, arrays):
-    """Write the arrays one after the other, without copies of all of them."""
+    """Write the arrays one after the other, without a copy of all arrays in memory."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
@@ -121,7 +121,7 @@ def filled(array, file, name):
 
 
 class NpzReader:
-    """The arrays of an ".npz" file; their headers are checked at once, their values read later.
+    """The arrays of an ".npz" file. Headers are checked on opening, values read on access.
 
     Attributes:
         shapes: {name: declared shape}.
@@ -208,7 +208,7 @@ def _parts_of(array):
 
 
 class SafetensorsReader:
-    """The arrays of a ".safetensors" file; the header is checked at once, values are read later.
+    """The arrays of a ".safetensors" file. The header is checked on opening, values are read later.
 
     Attributes:
         shapes: {name: declared shape}.
@@ -237,7 +237,7 @@ class SafetensorsReader:
         self.shapes = {key: entry[1] for key, entry in self._entries.items()}
 
     def _check_offsets(self, size):
-        """Raise if arrays overlap, leave gaps or lie outside the file: the format forbids it."""
+        """Raise an error if arrays overlap, leave gaps or lie outside the file."""
         end = 0
         for key, (dtype, shape, start, stop) in sorted(
             self._entries.items(), key=lambda item: item[1][2:]
@@ -255,7 +255,7 @@ class SafetensorsReader:
             )
 
     def array(self, key):
-        """Return an array; only its own memory is allocated."""
+        """Return an array; no other memory is allocated."""
         dtype, shape, start, _ = self._entries[key]
         self._file.seek(self._start + start)
         return filled(np.empty(shape, dtype), self._file, f"{self._name}: {key}")

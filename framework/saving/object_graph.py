@@ -1,7 +1,7 @@
 """The graph of the objects that a checkpoint saves: variables and the objects that hold them.
 
-`children` names what an object holds, by the rules of TensorFlow: attributes by name, items of
-lists by number, items of dicts by key. Two graphs are compared by these names, from the root.
+`children` names the objects that an object holds, by TensorFlow's rules: attributes by name, items
+of lists by number, items of dicts by key. Two graphs are compared by these names, from the root.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _HOLDERS = (
 
 
 def is_trackable(value):
-    """Return whether a checkpoint can save an object: it holds variables, or may hold some."""
+    """Return whether a checkpoint can save an object, because it can hold variables."""
     if isinstance(value, (list, tuple)):
         return any(map(is_trackable, value))
     if isinstance(value, Mapping):
@@ -39,7 +39,7 @@ def is_trackable(value):
 
 
 def _draws(value):
-    """Return whether an object is a `tf.random.Generator` or like it: its state is a variable."""
+    """Return whether an object's state is a variable, as that of a `tf.random.Generator`."""
     own = vars(value) if hasattr(value, "__dict__") else {}
     return isinstance(own.get("_generator"), SeedGenerator)
 
@@ -77,7 +77,7 @@ def _of_layer(layer):
     for module in own.modules:
         found[_unused("module", found)] = module
     for name, value in children_of_part(layer):
-        # Variables, modules, generators and lists of them are already in `found`.
+        # variables, modules, generators and lists of them are already in `found`
         if isinstance(value, (Layer, Optimizer)) or _holds_layers(value):
             found[_unused(name, found)] = value
     return found
@@ -117,7 +117,7 @@ def _unused(name, used):
 # ---- graphs in files -----------------------------------------------------------------------------
 
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
-"""What TensorFlow appends to the path of a variable."""
+"""The suffix that TensorFlow appends to the path of a variable."""
 
 
 def _escaped(name):
@@ -155,7 +155,7 @@ def described(root):
 
 
 def checked(nodes, shapes):
-    """Return the nodes of a file; raise ValueError unless they form a graph of its arrays."""
+    """Return the nodes in a file; raise ValueError unless they are a graph of its arrays."""
     if not isinstance(nodes, list) or not nodes:
         raise ValueError("the graph must be a list of nodes")
     for node in nodes:

@@ -38,13 +38,13 @@ def index_path(filepath):
 class ShardWriter:
     """Writes arrays to shards; a `hdf5.Writer` for the parts of a model.
 
-    All files get their names when the block ends. Before that the new index is written as
-    ".NAME.weights.json.next": a process that is killed while files get their names leaves it, and
-    the next one that reads or writes here completes the work (`recover`).
+    All files are renamed to their final names when the block ends. Before, the new index is written
+    as ".NAME.weights.json.next". If the process is killed during the renaming, the next process
+    that reads or writes the files completes it (`recover`).
 
     Args:
         path: the path of the index.
-        max_shard_size: the size of a shard at most, in GB, before HDF5's own data.
+        max_shard_size: the largest size of a shard in GB, without HDF5's metadata.
     """
 
     def __init__(self, path, max_shard_size):
@@ -56,7 +56,7 @@ class ShardWriter:
     def __enter__(self):
         self._stack.__enter__()
         recover(self._path)
-        # runs last, after the index has its final name
+        # runs last, after the renaming of the index
         self._stack.callback(_next_path(self._path).unlink, missing_ok=True)
         self._index = self._stack.enter_context(replacing(self._path))
         self._old = _shards_of(self._path)
@@ -99,14 +99,14 @@ class ShardWriter:
         with replacing(_next_path(self._path)) as next_index:
             self._index.seek(0)
             next_index.write(self._index.read())
-        # other readers then find no index instead of mixed shards
+        # readers then find no index instead of mixed shards
         self._path.unlink(missing_ok=True)
         for name in self._old.difference(sums):
             with suppress(OSError):
                 self._path.with_name(name).unlink()
 
     def group(self, path, name=None):
-        """Keep the name of a layer for the groups of its arrays."""
+        """Store the name of a layer for the groups of its arrays."""
         self._names[path] = name
 
     def write(self, path, array):
@@ -140,7 +140,7 @@ def recover(path):
     try:
         descriptor = locked(partial_path(path))
     except SaveError:
-        return  # the writing process still runs and completes this itself
+        return  # the writing process is still running and completes the renaming
     try:
         for name in _shards_of(following):
             shard = path.with_name(name)
@@ -256,7 +256,7 @@ class ShardReader:
 
 
 def _checked_map(index):
-    """Return {group: names of files} of an index; ValueError unless they are plain names."""
+    """Return {group: names of files} of an index; raise ValueError unless they are plain names."""
     found = {}
     for group, names in index["weight_map"].items():
         names = [names] if isinstance(names, str) else names  # noqa: PLW2901

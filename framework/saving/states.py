@@ -20,20 +20,20 @@ from framework.saving.writing import replacing
 
 _FORMAT, _VALUES, _ARRAYS = "format.json", "values.json", "arrays.safetensors"
 _KIND, _VERSION = "framework state", 1
-_SMALL = 2**20  # the most bytes of format.json
+_SMALL = 2**20  # the largest size of format.json, in bytes
 
 
 def write_state(path, kind, arrays, values):
-    """Write a file, which replaces the one before when it is complete.
+    """Write a file, which replaces an existing file when it is complete.
 
     Args:
         path: a path.
         kind: a word that `read_state` expects: "checkpoint", "training".
         arrays: {name: array}.
-        values: what JSON can hold.
+        values: JSON values.
 
     Raises:
-        SaveError: the file cannot be written; the one before is unchanged.
+        SaveError: the file cannot be written; an existing file is unchanged.
     """
     arrays = {name: np.asarray(array) for name, array in arrays.items()}
     text = _text(values)
@@ -55,7 +55,7 @@ def _text(value):
 
 
 class read_state:
-    """An opened file of a state; a context manager, because arrays are read when asked for.
+    """Context manager: an open file of a state, whose arrays are read on access.
 
     Args:
         path: a path.

@@ -34,7 +34,7 @@ def parse(data, what, limits):
 
 
 def depth(data):
-    """Return the greatest depth of brackets in a JSON text, those in strings not counted.
+    """Return the greatest depth of brackets in a JSON text, without brackets in strings.
 
     >>> depth(b'{"a": [1, "[["]}')
     2
@@ -56,7 +56,7 @@ def dump(value, what):
     """Return a value as a JSON text.
 
     Raises:
-        SaveError: it contains what JSON cannot hold.
+        SaveError: the value contains objects that JSON cannot hold.
     """
     from framework.core.errors import SaveError
 

@@ -22,7 +22,7 @@ _DTYPES = {
     "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
     "Bool": "bool", "ComplexFloat": "complex64", "ComplexDouble": "complex128",
 }  # fmt: skip
-_LARGEST_PICKLE = 2**28  # the most bytes of the pickle in the archive
+_LARGEST_PICKLE = 2**28  # the largest size of the pickle in the archive, in bytes
 
 
 class _Kind(str):
@@ -49,7 +49,7 @@ def read_torch(filepath: Any, limits: Any = None):
         limits: a `keras.saving.Limits`; the default if None.
 
     Returns:
-        What was saved; a state dict is a dict from names to arrays.
+        The saved object; a state dict is a dict from names to arrays.
 
     Raises:
         ValueError: the file is missing, damaged, of another format, or holds other objects.
@@ -121,7 +121,7 @@ def _storage(archive, folder, storages, big, what):
 
 
 def _tensor(storage, offset, size, stride, *_):
-    """Return the view of a storage; it must lie within the storage and not be larger."""
+    """Return a view of a storage; raise an error if it exceeds the storage."""
     numbers = (offset, *size, *stride)
     if type(storage) is not _Storage or type(size) is not tuple or type(stride) is not tuple:
         raise ValueError("a tensor without a storage")
@@ -139,7 +139,7 @@ def _tensor(storage, offset, size, stride, *_):
 
 def _parameter(data, *_):
     if type(data) is not np.ndarray:
-        raise ValueError("a parameter that is no tensor")
+        raise ValueError("a parameter that is not a tensor")
     return data
 
 
@@ -147,7 +147,7 @@ def _ordered(*arguments):
     """Return a dict for an OrderedDict, which is created empty or from a list of pairs."""
     pairs = arguments[0] if arguments else []
     if type(pairs) is not list or any(type(p) not in (list, tuple) or len(p) != 2 for p in pairs):
-        raise ValueError("an OrderedDict of something else than pairs")
+        raise ValueError("an OrderedDict that is not made from a list of pairs")
     return {key: value for key, value in pairs if type(key) in (str, int)}
 
 

@@ -57,7 +57,7 @@ def _cell(change, bias):
     }  # fmt: skip
 
 
-# Layer class -> {variable: (names in PyTorch's module, function of these arrays)}
+# {layer class: {variable: (names in PyTorch's module, function of these arrays)}}
 LAYOUTS = {
     "Dense": _MATRIX,
     "Conv1D": {**_MATRIX, "kernel": (("weight",), _moved(2, 1, 0))},
@@ -83,13 +83,13 @@ def propose_torch_names(model: Any, filepath: Any, key: Any = None):
     """Return a map from the model's variables to the tensors of a PyTorch file that fit them.
 
     Layers and modules are paired in their order: each layer gets the next module that has tensors
-    of the right names and shapes. Look at the result, change it where it is wrong, and pass it to
+    of the right names and shapes. Check the result, correct it where it is wrong, and pass it to
     `load_torch_weights`.
 
     Args:
         model: a built model.
         filepath: a path of a file of `torch.save`.
-        key: the name of the state dict in a file that has more, such as "model_state_dict".
+        key: the name of the state dict in a file with other contents, such as "model_state_dict".
 
     Returns:
         {name of the variable: names of its tensors, or None}.
@@ -112,21 +112,21 @@ def propose_torch_names(model: Any, filepath: Any, key: Any = None):
 def load_torch_weights(
     model: Any, filepath: Any, names: Any = None, key: Any = None, skip_mismatch: bool = False,
 ):  # fmt: skip
-    """Set the weights of a model from a PyTorch state dict, in the layouts of our layers.
+    """Set the weights of a model from a PyTorch state dict, in the layouts of Keras's layers.
 
     Args:
         model: a built model.
         filepath: a path of a file of `torch.save`.
         names: {name of a variable: name of its tensor, or a tuple of names}; None: the map that
             `propose_torch_names` returns.
-        key: the name of the state dict in a file that has more, such as "model_state_dict".
-        skip_mismatch: leave variables without a fitting tensor as they are, with a warning.
+        key: the name of the state dict in a file with other contents, such as "model_state_dict".
+        skip_mismatch: leave variables without a fitting tensor unchanged, with a warning.
 
     Returns:
         The map that was used.
 
     Raises:
-        ValueError: the file is damaged or not safe, or a variable has no tensor that fits; then
+        ValueError: the file is damaged or not safe, or a variable has no fitting tensor; then
             nothing is changed.
     """
     require_built(model, "load_torch_weights")

@@ -1,8 +1,8 @@
 """The paths of a model's parts in Keras's files.
 
-A part is a layer or an optimizer. Its path is made of attribute names, "layers" for the layers of
+A part is a layer or an optimizer. Its path consists of attribute names, "layers" for the layers of
 Sequential and functional models, and the snake case of the class for items of lists and dicts. A
-part that several paths reach has the first of them in the order of traversal.
+part with several paths gets the first path in the order of traversal.
 """
 
 import re

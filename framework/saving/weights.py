@@ -41,7 +41,7 @@ class StoreToWrite(MutableMapping):
         self._keys.append(key)
 
     def hold(self, key, array):
-        """Set the array of a variable, which is replaced when the variable changes."""
+        """Store the array of a variable without a copy."""
         hold = getattr(self._writer, "hold", self._writer.write)
         hold(f"{self._group}/{key}", array)
         self._keys.append(key)
@@ -121,11 +121,11 @@ def read_variables(root, reader, skip_mismatch=False, assets=None):
     Args:
         root: a built model, or a layer.
         reader: a `hdf5.Reader`.
-        skip_mismatch: leave parts that do not fit as they are, with a warning.
+        skip_mismatch: leave parts that do not fit unchanged, with a warning.
         assets: an `Assets`, or None.
 
     Raises:
-        LoadError: a part does not fit; the message lists all parts that do not.
+        LoadError: a part does not fit; the message lists all such parts.
     """
     failures = []
     for path, part in parts(root):
@@ -144,7 +144,7 @@ def _read_part(part, path, reader, assets):
             assets.load(part, path)
     except (UnsafeFileError, DamagedFileError, MemoryError):
         raise
-    except Exception as error:  # user-defined load methods may raise anything
+    except Exception as error:  # user-defined load methods may raise any error
         return error
     return None
 
@@ -174,7 +174,7 @@ def save_weights(model, filepath, overwrite=True, max_shard_size=None):
             "NAME.npz" or "NAME.safetensors", which have the weights by name; or with
             `max_shard_size` "NAME.weights.json", the index of several HDF5 files.
         overwrite: whether to replace an existing file.
-        max_shard_size: the size of each file at most, in GB.
+        max_shard_size: the largest size of each file, in GB.
 
     Raises:
         SaveError: the name has another ending, or the file cannot be written.
@@ -204,7 +204,7 @@ def load_weights(model, filepath, skip_mismatch=False, limits=None):
     Args:
         model: a built model, or a layer.
         filepath: a path.
-        skip_mismatch: leave layers that do not fit as they are, with a warning.
+        skip_mismatch: leave layers that do not fit unchanged, with a warning.
         limits: a `Limits`; the default if None.
 
     Raises:
@@ -288,7 +288,7 @@ def write_assets(root, add):
 
 
 class Assets:
-    """The assets in an archive, given to one part after the other.
+    """The assets in an archive, loaded by one part after the other.
 
     Args:
         archive: an `Archive`.
@@ -299,7 +299,7 @@ class Assets:
         self._archive, self._limits = archive, limits
 
     def load(self, part, path):
-        """Call the part's `load_assets` with a temporary folder that has only its files."""
+        """Call the part's `load_assets` with a temporary folder that contains only its files."""
         start = f"{ASSETS}/{path}/" if path else f"{ASSETS}/"
         names = [n for n in self._archive.names() if n.startswith(start) and not n.endswith("/")]
         if not names:
@@ -310,7 +310,7 @@ class Assets:
                 f"{self._limits.asset_bytes:,} bytes."
             )
         with tempfile.TemporaryDirectory() as folder:
-            for name in names:  # safe paths: Archive rejects names that lead out of the folder
+            for name in names:  # safe, because Archive rejects paths outside of the folder
                 file = Path(folder, *name.removeprefix(start).split("/"))
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(self._archive.read(name, self._limits.asset_bytes, "assets"))

@@ -15,10 +15,10 @@ except ImportError:  # Windows has no fcntl
 
 @contextmanager
 def replacing(path):
-    """Context manager that gives a new binary file, which replaces `path` when the block ends.
+    """Context manager that opens a new binary file, which replaces `path` when the block ends.
 
-    The new file lies in the folder of `path` as ".NAME.partial". It is flushed to the disk before
-    it gets its name, and the folder after that. If the block raises, the new file is removed.
+    The new file is ".NAME.partial" in the folder of `path`. It is flushed to the disk before it is
+    renamed, and the folder afterwards. If the block raises an error, the new file is removed.
 
     Args:
         path: the file to create or replace; a link is followed.
@@ -33,13 +33,13 @@ def replacing(path):
         descriptor = locked(partial)
     replaced = False
     try:
-        # Closing may raise too: it writes the buffered data.
+        # closing writes the buffered data, so it may raise an error too
         with clear_errors(path), os.fdopen(descriptor, "w+b") as file:
             yield file
             file.flush()
             _keep_mode(file.fileno(), final)
             os.fsync(file.fileno())
-            if fcntl is not None:  # rename under the lock, which excludes other writers
+            if fcntl is not None:  # rename while the lock excludes other writers
                 partial.replace(final)
                 replaced = True
         with clear_errors(path):
@@ -94,7 +94,7 @@ def locked(partial):
         except BaseException:
             os.close(descriptor)
             raise
-        os.close(descriptor)  # another writer has just renamed the locked file: create a new one
+        os.close(descriptor)  # another writer has renamed the locked file: create a new file
 
 
 def _is_ours(descriptor, partial):
@@ -104,7 +104,7 @@ def _is_ours(descriptor, partial):
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-            return True  # the file system does not support locks: write without one
+            return True  # the file system has no locks: write without a lock
         raise SaveError(
             f"Cannot write {partial.name[1:-8]!r}: another writer is writing it right now. An "
             "existing file is unchanged."

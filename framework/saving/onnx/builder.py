@@ -31,8 +31,8 @@ class Reference:
         dtype: a NumPy dtype.
         shape: a tuple of ints and Sizes, or None where no rule needs it.
         arrays: its array in each trace if it is a constant, else None.
-        path: of a constant that comes from variables: the path of the first one.
-        note: (kind, data) from the rule that computed it, for the rule that reads it.
+        path: the path of the first variable from which a constant is computed.
+        note: (kind, data) from the rule that computed the value, for the rule that reads it.
     """
 
     __slots__ = ("arrays", "dtype", "name", "note", "path", "shape")
@@ -62,7 +62,7 @@ class Builder:
 
     Args:
         opset: the version of ONNX's operators.
-        traces: how many traces the sizes come from.
+        traces: the number of traces, and of values of each size.
     """
 
     def __init__(self, opset, traces):
@@ -156,7 +156,7 @@ class Builder:
             *inputs: References; None for an omitted one.
             dtype: the dtype of the output; by default that of the first input.
             shape: the shape of the output, if a rule needs it.
-            outputs: how many outputs; an output None is not wanted.
+            outputs: the number of outputs.
             domain: the domain of the operator.
             **attrs: the attributes.
         """
@@ -176,7 +176,7 @@ class Builder:
     # ---- sizes ----
 
     def note_sizes(self, ref):
-        """Remember the unknown sizes in the shape of a value that nodes can read."""
+        """Store the unknown sizes in the shape of a value that nodes can read."""
         for axis, n in enumerate(ref.shape or ()):
             if type(n) is Size:
                 self.dims_known.setdefault(n.values, (ref, axis))
@@ -249,7 +249,7 @@ class Builder:
             for i, n in enumerate(shape)
         ]
         unknown = [i for i, n in enumerate(copied) if type(n) is Size]
-        if 0 in shape:  # an empty tensor: with allowzero, 0 in the shape is a size of 0
+        if 0 in shape:  # with allowzero, 0 in the shape of an empty tensor is the size 0
             return self("Reshape", ref, self.ints(shape), allowzero=1, shape=shape)
         if len(unknown) == 1:
             copied[unknown[0]] = -1

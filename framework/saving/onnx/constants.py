@@ -1,7 +1,7 @@
 """Constants that Python computed from unknown sizes, expressed as nodes.
 
 NumPy arrays such as `np.arange(n)`, `np.tri(n)` or `[batch, 1]` differ between traces with
-different sizes. Their pattern is recognized and computed by the graph from the sizes.
+different sizes. Their pattern is recognized, so that the graph computes them from sizes.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ _INVERSES = {
     (): lambda y: y, ("Reciprocal",): lambda y: 1 / y, ("Sqrt",): np.square,
     ("Sqrt", "Reciprocal"): lambda y: 1 / np.square(y),
 }  # fmt: skip
-"""Operators that Python may have applied to a size; the size for a result."""
+"""Operations that Python may have applied to a size, each with the inverse."""
 
 
 def computed(b, arrays):

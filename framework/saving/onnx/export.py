@@ -32,13 +32,13 @@ def export_onnx(function, filepath, input_signature=None, opset_version=None, ve
         filepath: a path; its name ends in ".onnx".
         input_signature: the specs of the arguments (`tf.TensorSpec`, `keras.InputSpec` or
             KerasTensors, in nests as the function takes them); None is an unknown size. By default
-            that of the model's inputs or of the `tf.function`.
+            the specs of the model's inputs or of the `tf.function`.
         opset_version: the version of ONNX's operators, 18 to 23; 20 by default.
         verbose: whether to print what was written.
 
     Raises:
-        ExportError: ONNX cannot express an op, which the error names with its layer and line;
-            nothing is written then. Also if the package onnx is missing.
+        ExportError: ONNX cannot express an op, which the error names with its layer and line; or
+            the package onnx is missing. Nothing is written then.
         SaveError: the file cannot be written; an existing file is unchanged.
 
     Example:
@@ -111,10 +111,10 @@ def _checked_opset(version):
 def _traced(given):
     """Trace the function; return (graph, result, sizes).
 
-    Larger sizes and other contents are tried if the call does not run on the first ones.
+    If the call raises an error, larger sizes and other contents are tried.
 
     Raises:
-        FrameworkError: the first error, if the call runs on none.
+        FrameworkError: the first error, if the call fails for all sizes and contents.
     """
 
     def attempt(sizes, fill):
@@ -191,7 +191,7 @@ def _write_data(path, arrays):
     with replacing(path) as file:
         for offset, array in arrays:
             file.write(b"\0" * (offset - file.tell()))
-            # a view of the bytes, no copy
+            # a view, not a copy
             file.write(proto.little_endian(array).reshape(-1).view(np.uint8))
 
 

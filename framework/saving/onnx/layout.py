@@ -23,7 +23,7 @@ def merged(nodes, initializers, results, names):
         results: the names of the graph's outputs.
         names: a function that makes a name unique.
     """
-    done, made = [], {}  # made: output name -> the Transpose node that computes it
+    done, made = [], {}  # made: {output name: the Transpose node that computes it}
     for node in nodes:
         if node.op_type == "Transpose":
             last = _joined(node, made)
@@ -40,7 +40,7 @@ def _perm(node):
 
 
 def _joined(node, made):
-    """Merge a Transpose with the one before it; a pair that cancels becomes Identity."""
+    """Merge a Transpose with the Transpose before it; a pair that cancels becomes Identity."""
     before, perm = made.get(node.inputs[0]), _perm(node)
     if before is not None:
         perm = tuple(_perm(before)[i] for i in perm)
@@ -52,7 +52,7 @@ def _joined(node, made):
 
 
 def _moved(node, made, initializers, names, done):
-    """Move the Transposes of a node's inputs behind it, if it can compute in the other layout."""
+    """Move the Transposes of a node's inputs behind the node, if it can compute in their layout."""
     perms = {_perm(made[name]) for name in node.inputs if name in made}
     move = _MOVES.get(node.op_type)
     if move is None or len(perms) != 1:
@@ -133,7 +133,7 @@ _MOVES = {
 
 
 def _turned(name, perm, initializers, names):
-    """Return the name of a transposed initializer that broadcasts as the given one did."""
+    """Return the name of a transposed initializer that broadcasts like the given initializer."""
     array = initializers[name]
     if array.size == 1:
         return name
@@ -142,7 +142,7 @@ def _turned(name, perm, initializers, names):
 
 
 def _renamed(nodes):
-    """Remove Identity nodes: their readers read their inputs."""
+    """Remove Identity nodes; nodes that read their outputs read their inputs instead."""
     new, kept = {}, []
     for node in nodes:
         rename([node], new)
@@ -168,7 +168,7 @@ def identity(source, name):
 
 
 def _without_unused(kept_and_new, results):
-    """Remove nodes that no result needs; return (nodes, {result: the name that has its value})."""
+    """Remove nodes that no result needs; return (nodes, {result: the name of its value})."""
     nodes, new = kept_and_new
     found = {name: new.get(name, name) for name in results}
     used, kept = set(found.values()), []

@@ -7,7 +7,7 @@ from framework.saving.onnx.scans import Body
 from framework.saving.onnx.sizes import Size
 
 EXTERNAL = 2**31 - 2**20
-"""Bytes from which weights lie in a file of their own: protobuf holds at most 2 GB."""
+"""From this number of bytes on, weights are in a separate file: protobuf holds at most 2 GB."""
 
 
 def needed_package():
@@ -46,7 +46,7 @@ class Messages:
         data: the name of a file for the bytes of large initializers, or None.
 
     Attributes:
-        arrays: pairs (offset, array) of what belongs into that file.
+        arrays: pairs (offset, array) for this file.
     """
 
     def __init__(self, onnx, symbols, data=None):

@@ -8,7 +8,7 @@ class Body:
 
     Args:
         inputs, outputs: References: states, then parts of sequences.
-        nodes: its nodes. Initializers are those of the graph around it.
+        nodes: its nodes. The body uses the initializers of the outer graph.
     """
 
     def __init__(self, inputs, outputs, nodes):
@@ -39,7 +39,7 @@ def scan(b, states, sequences, step, axis=1, reverse=False):
     ends = [b("Identity", ref, shape=ref.shape) for ref in (*new, *outputs)]
     body = Body([*inner, *parts], ends, b.nodes)
     b.nodes = outer
-    # forget the sizes that the body computes: the outer graph cannot read them
+    # remove the sizes that the body computes, which the outer graph cannot read
     b.sizes_computed, b.dims_known = sizes, dims
     k, m = len(sequences), len(outputs)
     found = b(

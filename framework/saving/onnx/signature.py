@@ -17,8 +17,8 @@ _TRIALS = (
     ((64, 160, 96, 128), (96, 64, 192, 160), (128, 96, 64, 224)),
 )
 """Sizes in the traces, for the batch and for others. Their differences are not proportional, and
-they have different remainders, so that a size in the graph follows from the right one by the right
-division. The last ones fit networks that halve sizes several times."""
+they have different remainders, so that a size in the graph fits only the formula by which it was
+computed. The last sizes fit networks that halve sizes several times."""
 
 
 class Spec:
@@ -36,8 +36,8 @@ class Signature:
     """The call to export.
 
     Args:
-        name: of the graph.
-        function: takes the tensors of all specs.
+        name: the name of the graph.
+        function: a function of the tensors of all specs.
         specs: Specs.
         output_names: returns the names of the outputs, given the result of the call.
     """
@@ -59,9 +59,9 @@ class Signature:
 def trial_sizes(symbols):
     """Yield {name of an unknown size: its value in each trace}, small sizes first.
 
-    Three traces are enough for an unknown batch: two determine a linear function, one confirms it.
-    Sizes beside the batch get a fourth; they differ from each other, or are all equal in a second
-    trial: the file then gives them one name.
+    Three traces are enough for an unknown batch size: two determine a linear function, the third
+    confirms it. Other unknown sizes need a fourth. They differ from each other; in a second trial
+    they are all equal, and the file then gives them the same name.
     """
     others = [name for name in symbols if name != "batch"]
     batch = {"batch": _BATCH if others else _BATCH[:3]} if "batch" in symbols else {}

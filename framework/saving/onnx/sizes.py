@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Size:
-    """A number that is unknown until the graph runs: its value in each trace.
+    """A number that is unknown until the graph runs, with its value in each trace.
 
     Arithmetic with ints and other sizes returns an int if all traces agree, else a Size.
     """
@@ -76,7 +76,7 @@ _add_operators()
 class Derivation(NamedTuple):
     """A size as ((product of sizes + before) // divisor) * multiplier + offset.
 
-    `bound` is ("Min", n) or ("Max", n) if it is the minimum or maximum of that and n, else None.
+    `bound` is ("Min", n) or ("Max", n) for the minimum or maximum of this size and n, else None.
     """
 
     sizes: tuple
@@ -102,7 +102,7 @@ def derivation(values, known_values):
     ways = [w for sizes in singles + pairs for w in [_linear(sizes, wanted)] if w is not None]
     if not ways:
         ways = [w for sizes in singles for w in _bounded(sizes, wanted)]
-    # fewer traces do not determine the coefficients
+    # fewer different values do not determine the coefficients
     if not ways and len(set(values)) > 2 and len(values) > 3:
         ways = [w for sizes in singles for w in _divided(sizes, wanted)]
     return min(ways, key=lambda way: way.offset != 0, default=None)
@@ -115,7 +115,7 @@ def _linear(sizes, wanted):
 
 
 def _bounded(sizes, wanted):
-    """Yield the minimum or maximum of a size and a constant, if the traces show both cases."""
+    """Yield Derivations as the minimum or maximum of a size and a constant, if traces show both."""
     base = np.array(sizes[0], np.int64)
     for name, number in (("Min", wanted.max()), ("Max", wanted.min())):
         bounded = np.minimum(base, number) if name == "Min" else np.maximum(base, number)

@@ -1,4 +1,4 @@
-"""One graph from several traces of a call: sizes that differ between the traces stay unknown."""
+"""One graph from several traces of a call; sizes that differ between traces are unknown."""
 
 import types
 from functools import partial
@@ -54,7 +54,7 @@ class Call:
     Args:
         op: the Op.
         args: Arrays, numbers and None.
-        attrs: a dict; numbers that differ between traces are Sizes, arrays that do are Varying.
+        attrs: a dict; numbers that differ between traces are Sizes, such arrays are Varying.
         outputs: the Arrays it computes.
         node: the node of the first trace.
     """
@@ -108,7 +108,7 @@ def _traced_graph(function, arguments):
     call.recording.undo()
     outside = user_position()
     for node in call.recording.nodes:
-        if node.line == outside:  # this line is that of the export, not a line of the function
+        if node.line == outside:  # this is the line of the export, not of the function
             node.line = None
     _check(call.recording, call)
     return call.graph(), call.result
@@ -143,7 +143,7 @@ def _check(recording, call):
 
 @no_warnings
 def general_graph(functions, trials):
-    """Trace each of `functions` on the arrays of its trial; return (GeneralGraph, first result).
+    """Trace each of `functions` on its arrays; return (GeneralGraph, first result).
 
     Raises:
         ExportError: a call cannot be repeated as a graph, or the traces differ in more than sizes.
@@ -271,9 +271,9 @@ def expanded(call, count):
 
 
 FILLS = ("varied", "zeros", "ones", "rising", "identity")
-"""Contents of the arrays that a call is traced with, in the order in which they are tried.
+"""Contents of the arrays on which a call is traced, in the order of trials.
 
-"varied" differs between traces: what Python computes from values is then noticed as a difference.
+"varied" contents differ between traces, so that constants which Python computes from values differ.
 """
 
 
@@ -301,10 +301,10 @@ def filled(shape, dtype, trace, fill):
 
 
 def first_that_runs(attempts, errors=InvalidArgumentError):
-    """Return the result of the first function that raises none of `errors`.
+    """Return the result of the first function that does not raise one of `errors`.
 
     Raises:
-        FrameworkError: all raise one; the error of the first function.
+        FrameworkError: the error of the first function, if all functions raise one.
     """
     failure = None
     for attempt in attempts:

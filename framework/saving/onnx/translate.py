@@ -42,7 +42,7 @@ def _needed(graph):
 
 
 def _ref(b, refs, arg):
-    """Return an argument of a rule: a Reference for an array, other values as they are."""
+    """Return an argument of a rule: a Reference for an array, any other value unchanged."""
     if type(arg) is Varying:
         return b.varying(arg.arrays)
     if isinstance(arg, (np.ndarray, np.generic)):
@@ -62,7 +62,7 @@ def _ref(b, refs, arg):
 
 
 def _translate(b, call, refs):
-    """Add the nodes of a call and remember the References of its outputs."""
+    """Add the nodes of a call and store the References of its outputs."""
     layer = call.node.layer
     b.scope = (layer.path if layer is not None else None) or "graph"
     b.call = call

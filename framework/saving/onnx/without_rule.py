@@ -34,5 +34,5 @@ WITHOUT_RULE = {name: why for why, names in _GROUPS.items() for name in names.sp
 
 
 def reason(name):
-    """Return why an op has no rule; an op outside the table is a user's."""
+    """Return why an op has no rule; an op that is not in the table is user-defined."""
     return WITHOUT_RULE.get(name, "it calls a Python function. Write it with ops on tensors")

@@ -46,7 +46,7 @@ def _unary(name, op_type):
 def _binary(name, op_type):
     @wide
     def translate(b, x, y):
-        if x.dtype == _BOOL:  # as in NumPy: for booleans + is `or`, * is `and`
+        if x.dtype == _BOOL:  # as in NumPy, + of booleans is `or`, and * is `and`
             return b(_BITS.get(name) or {"Add": "Or", "Max": "Or"}.get(op_type, "And"), x, y)
         return b(op_type, x, y)
 
@@ -230,9 +230,9 @@ def _is_zero(b, x):
 @wide
 def floor_divide(b, x, y):
     if x.dtype.kind != "f":
-        # an exact quotient: Div of integers rounds towards zero
+        # an exact quotient, because Div of integers rounds towards zero
         return b("Div", b("Sub", x, b("Mod", x, y)), y)
-    # by the exact remainder: 1.0 // 0.1 is 9
+    # by the exact remainder, because 1.0 // 0.1 is 9
     exact = b("Round", b("Div", b("Sub", x, floor_mod(b, x, y)), y))
     return b("Where", _is_zero(b, y), b("Floor", b("Div", x, y)), exact, dtype=x.dtype)
 

@@ -220,7 +220,7 @@ def _part(b, x, items):
 
 
 def _without_ints(b, x, items):
-    """Return an index without ints: beside index arrays an int acts as an array of one element."""
+    """Return an index without ints: beside index arrays, an int is an array of one element."""
     if any(i is None for i in items):
         b.refuse("an index has both arrays and new axes")
     return [np.array(i) if isinstance(i, (int, np.integer)) else i for i in items], x
@@ -289,7 +289,7 @@ def take_along_axis(b, x, indices, *, axis):
 
 
 def _aligned(b, x, indices, axis):
-    """Broadcast both against each other along all other axes, as NumPy does."""
+    """Broadcast two tensors along all axes except one, as in NumPy."""
     for ref, other in ((0, 1), (1, 0)):
         pair = [x, indices]
         shape = [
@@ -332,7 +332,7 @@ def one_hot(b, indices, *, depth, dtype):
 
 @rule("argsort")
 def argsort(b, x, *, axis, descending=False):
-    """Sort by TopK, which keeps the order of equal elements: the sort is stable."""
+    """Sort by TopK, which is stable: equal elements keep their order."""
     x = x if x.dtype.itemsize >= 4 or x.dtype.kind == "f" else b.cast(x, np.int32)
     _, order = b(
         "TopK", x, b.size(b.call.outputs[0].shape[axis]), axis=axis, largest=int(descending),

@@ -38,7 +38,7 @@ def max_index(b, x, *, size, strides, padding, dilations):
 
 @rule("window_sum")
 def window_sum(b, x, *, size, strides, padding, dilations):
-    """Translate to the mean times the window's size; `divide` merges both into one AveragePool."""
+    """Translate to the mean times the window's size, which `divide` merges into one AveragePool."""
     window = window_attributes(x.shape[1:-1], size, strides, padding, dilations)
     if all(d == 1 for d in dilations):
         del window["dilations"]
@@ -57,7 +57,7 @@ def window_sum(b, x, *, size, strides, padding, dilations):
         note = getattr(divisor, "note", None)
         return mean(False) if note == ("window_count", (size, strides, padding)) else None
 
-    if "auto_pad" in window:  # runtimes disagree whether automatic padding counts in the mean
+    if "auto_pad" in window:  # runtimes differ in whether automatic padding counts in the mean
         total = b("Mul", mean(False), _counts(b, x, size, window))
     else:
         total = b("Mul", mean(True), number(b, math.prod(size), x))
@@ -66,7 +66,7 @@ def window_sum(b, x, *, size, strides, padding, dilations):
 
 
 def _counts(b, x, size, window):
-    """Return how many pixels of each window lie in the input, for unknown input sizes."""
+    """Return the number of pixels of each window inside the input, for unknown input sizes."""
     spatial = x.shape[1:-1]
     ones = b.fill(1, (1, 1, *spatial), x.dtype)
     kernel = b.constant(np.ones((1, 1, *size)), x.dtype)

@@ -20,7 +20,7 @@ def drawn(b, *, distribution, shape, dtype, a, b_):
 
     Args:
         b: the Builder.
-        distribution, shape, dtype, a, b_: those of `core.random.Draw`.
+        distribution, shape, dtype, a, b_: as in `core.random.Draw`.
     """
     if distribution not in ("normal", "uniform") or np.ndim(a) or np.ndim(b_):
         b.refuse(f"the distribution {distribution!r} has no ONNX operator")

@@ -101,7 +101,7 @@ def _gates(b, k, order, units):
 
 
 def _biases(b, bias, order, units):
-    """Return (1, 2 * gates * units): the biases of the inputs, then those of the states."""
+    """Return the biases of inputs, then of states, in shape (1, 2 * gates * units)."""
     if bias is None:
         return None
     if len(bias.shape) == 2:

@@ -1,4 +1,4 @@
-"""Rules of ops that add to, or replace, rows at computed positions; counting and searching."""
+"""Rules of ops that add or replace rows at computed positions, count, and search."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def _into(b, x, ids, updates, reduction):
     return b("ScatterND", x, places, updates, reduction=reduction)
 
 
-# ---- segments: negative ids leave rows out ------------------------------------------------------
+# ---- segments; rows with negative ids are left out -----------------------------------------------
 
 
 def _segment(reduction, first):
