@@ -266,7 +266,7 @@ def _along(op, x, axis, what):
     axes = tuple(one_axis(a, x.ndim, what) for a in axis)
     if len(axes) == 1:
         return op(x, axis=axes[0])
-    # one row for each position along these axes
+    # one row per position along these axes
     rest = tuple(i for i in range(x.ndim) if i not in axes)
     moved = movement.transpose(x, perm=rest + axes)
     size = math.prod(x.shape[i] for i in axes)

@@ -385,7 +385,7 @@ def deserialize(config, custom_objects=None):
 
 InitializerField = Annotated[Configured, Resolved("an initializer", get)]
 
-# TensorFlow's names, such as `tf.initializers.zeros`
+# aliases for TensorFlow's names, such as `tf.initializers.zeros`
 constant, identity, ones, orthogonal, stft, zeros = (
     Constant, Identity, Ones, Orthogonal, STFT, Zeros,
 )  # fmt: skip

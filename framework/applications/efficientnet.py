@@ -22,7 +22,7 @@ from framework.models.model import Model
 _PAPER = "Tan & Le 2019, arXiv:1905.11946"
 _PAPER_2 = "Tan & Le 2021, arXiv:2104.00298"
 _DROP = 0.2  # the drop rate of the last block (stochastic depth)
-_MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # ImageNet's, by channel
+_MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's images
 
 
 class _Stage(NamedTuple):
@@ -243,7 +243,7 @@ _STAGES_L = (
 
 
 def _efficientnet_v2(name, model_name, stages, size, width=1.0, depth=1.0):
-    # only the B models were trained on normalized RGB channels
+    # only the B models were trained on images with normalized channels
     has_statistics = stages is _STAGES_B
 
     @network(name, f"{name}: fused and inverted residual blocks", _PAPER_2)

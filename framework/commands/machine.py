@@ -27,7 +27,7 @@ def warmup():
         print(f"Numba cannot be used ({reason}): pip install 'framework[fast]'")
         return 1
     before = tier.tier()
-    tier.set_tier("numba")  # "auto" would compile in a second process
+    tier.set_tier("numba")  # "auto" would compile in another process
     begin = time.perf_counter()
     for name in tier.libraries():
         start = time.perf_counter()
@@ -77,7 +77,7 @@ def _versions():
 def _numba():
     if reason := tier.numba_missing():
         return "--", f"not used ({reason}); it is faster: pip install 'framework[fast]'"
-    from framework.kernels.matmul import dot  # large enough for a Numba kernel
+    from framework.kernels.matmul import dot  # this size runs the Numba kernel
 
     a = np.arange(256 * 256, dtype=np.float32).reshape(256, 256) % 7
     close = np.allclose(dot(a, a), a @ a)

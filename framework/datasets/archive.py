@@ -41,7 +41,7 @@ def load(file, names):
         LoadError: not an .npz file, an array is missing, or one holds Python objects.
     """
     try:
-        # Open the file here: NumPy would leave a damaged file open.
+        # open the file here, because NumPy does not close a damaged file
         with Path(file).open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
             loaded = {name: arrays[name] for name in names if name in arrays}
             present = ", ".join(arrays)

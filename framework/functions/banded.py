@@ -177,7 +177,7 @@ def banded_triangular_solve(
             return ops.upper_solve(conjugated(ops.turned(bands)), rhs)
         return ops.banded_solve(bands, rhs)
     bands = movement.flip(bands, axis=(bands.ndim - 2,))
-    if adjoint:  # transposing moves each upper band to the rows below
+    if adjoint:  # transposition moves band k down by k rows
         rows = [ops.moved(b, k, -1) for k, b in enumerate(ops.rows_of(bands))]
         return ops.banded_solve(conjugated(ops.stacked(rows)), rhs)
     return ops.upper_solve(bands, rhs)

@@ -20,7 +20,7 @@ from framework.ops.casting import like, widened
 from framework.ops.complex import conjugated, is_complex, squared_size
 from framework.ops.slices import IndexedSlices, coalesced, sliced
 
-_tensor = tensor  # the parameter `tensor` of `norm` hides the function
+_tensor = tensor  # alias, because `norm` has a parameter `tensor`
 
 
 def matmul(

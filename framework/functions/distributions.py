@@ -68,7 +68,7 @@ def _rates(alpha, beta, dtype, what):
 def _gamma_numbers(source, shape, alpha, beta, dtype, what):
     concentrations = parameter(alpha, what, "alpha", low=0, open_low=True)
     unit = random.draw(source, "gamma", shape, dtype, concentrations)
-    tiny = np.finfo(unit.dtype.np).tiny  # as in TensorFlow, no result is 0
+    tiny = np.finfo(unit.dtype.np).tiny  # as in TensorFlow, results are positive
     return elementwise.maximum(elementwise.divide(unit, beta), tiny)
 
 

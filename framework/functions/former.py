@@ -35,7 +35,7 @@ def lin_space(start: TensorLike, stop: TensorLike, num: Any, name: str | None = 
     return linspace(start, stop, num)
 
 
-# tf.contrib.eager of TensorFlow 1, often imported as `tfe`
+# names of tf.contrib.eager of TensorFlow 1, often imported as `tfe`
 contrib = SimpleNamespace(
     eager=SimpleNamespace(
         GradientTape=GradientTape,

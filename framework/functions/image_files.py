@@ -51,7 +51,7 @@ def _decode_infer(contents, *, channels, dtype, frames, **_):
     return ((None, *shape) if frames in ("all", "as found") else shape), np.dtype(dtype)
 
 
-# These ops have no derivative and need Pillow, so they are not in the table of ops.
+# not in the op table, because these ops have no derivative and need Pillow
 _decoded = Op(
     "decode_image", _decode, no_derivative, inputs=("contents",), infer=_decode_infer, raises=True,
     listed=False, sized_by_values=True, fresh=True,

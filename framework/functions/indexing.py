@@ -19,7 +19,7 @@ from framework.ops import movement as ops
 from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.slices import gather_rows
 
-_slice, _tensor = slice, tensor  # functions and parameters below hide these names
+_slice, _tensor = slice, tensor  # aliases, because functions and parameters below have these names
 
 
 def where(

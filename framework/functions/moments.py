@@ -27,7 +27,7 @@ def moments(
         keepdims: keep the axes with size 1.
     """
     source = tensor(x)
-    x = widened(source) if source.dtype.is_inexact else source  # integers have integer means
+    x = widened(source) if source.dtype.is_inexact else source  # the mean of integers is an integer
     axes, keepdims = all_axes(axes, x.ndim, "moments"), bool(keepdims)
     mean = reduction.reduce_mean(x, axis=axes, keepdims=True)
     variance = reduction.reduce_mean(elementwise.square(x - mean), axis=axes, keepdims=keepdims)

@@ -21,7 +21,7 @@ from framework.ops import movement as ops
 from framework.ops.complex import conjugated
 from framework.ops.ragged_tensor import RaggedTensor
 
-_tensor = tensor  # the parameter `tensor` of some functions hides the function
+_tensor = tensor  # alias, because some functions have a parameter `tensor`
 
 # ---- shape ---------------------------------------------------------------------------------------
 

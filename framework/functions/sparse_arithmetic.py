@@ -36,7 +36,7 @@ def sparse_dense_matmul(
     """
     what = "sparse_dense_matmul"
     if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
-        # with the sparse matrix first: a b = (b^H a^H)^H
+        # the sparse matrix must come first: a b = (b^H a^H)^H
         made = ops.matmul(b, tensor(sp_a, b.dtype), not adjoint_b, not adjoint_a, what)
         made = movement.transpose(made, perm=(1, 0))
         return elementwise.conj(made) if made.dtype.is_complex else made

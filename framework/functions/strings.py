@@ -181,7 +181,7 @@ def _as_string(value, form):
     if isinstance(value, complex):
         return b"(%s,%s)" % (_as_string(value.real, form), _as_string(value.imag, form))
     if isinstance(value, float) and not math.isfinite(value):
-        form = form.replace("%0", "%")  # C's printf pads inf and nan with spaces, not zeros
+        form = form.replace("%0", "%")  # like C's printf, pad inf and nan with spaces, not zeros
     return (form % value).encode()
 
 

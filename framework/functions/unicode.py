@@ -67,7 +67,7 @@ def _split_rows(x, function, settings, dtypes, what):
 def _words(text, sep, maxsplit):
     parts = text.split(sep, maxsplit)
     if sep is None and len(parts) == maxsplit:
-        parts.append(b"")  # as in TensorFlow, also an empty rest
+        parts.append(b"")  # TensorFlow also returns an empty rest
     return (parts,)
 
 
@@ -100,7 +100,7 @@ class _Grams(NamedTuple):
 
     widths: tuple
     separator: bytes
-    pads: tuple  # the padding words (before, after) a row, or None
+    pads: tuple  # the padding words (before a row, after a row), or None
     most: int  # the largest number of padding words on each side; -1: the width of the n-gram - 1
     short: bool
 

@@ -57,7 +57,7 @@ def number_operands(x, y, name):
     """Convert operands by the strict rule to tensors of one dtype other than bool, or raise."""
     x, y = strict(x, y)
     one = x if type(x) is Tensor else y
-    if type(one) is Tensor:  # the other is a number or has the same dtype
+    if type(one) is Tensor:  # the other operand is a number or has the same dtype
         if one.array.dtype is not _BOOL:
             return x, y
         raise refused_booleans(name)
@@ -117,7 +117,7 @@ class Declaration(NamedTuple):
         return (lambda x, y: convert(x, y, name)) if self.rule.named else convert
 
 
-declarations: dict[Callable, Declaration] = {}  # the Declaration of each public wrapper
+declarations: dict[Callable, Declaration] = {}  # {public wrapper: its Declaration}
 
 
 def name_of(op):

@@ -31,7 +31,7 @@ def with_init_arguments(layer, config):
                 "plain value: give the class a get_config() that returns super().get_config() and "
                 "its own arguments as plain values."
             )
-    for name in ("name", "trainable", "dtype"):  # the layer's config has their current values
+    for name in ("name", "trainable", "dtype"):  # `config` has their current values
         arguments.pop(name, None)
     parameters = signature.parameters.values()
     if not any(p.kind is p.VAR_KEYWORD for p in parameters):

@@ -471,7 +471,7 @@ def spec_by_call(layer, args, kwargs):
     """Return the outputs of `call` as KerasTensors; the layer stays as it is."""
     if thread.call is not None and thread.call[0] is layer:
         return symbolic_calls.run_symbolically(layer, args, kwargs)
-    with undisturbed(), calling(layer.name):  # a call builds the layer and casts
+    with undisturbed(), calling(layer.name):  # calling the layer also builds it and casts
         return symbolic_calls.detached(_built_or_copy(layer)(*args, **kwargs))
 
 

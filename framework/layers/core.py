@@ -90,7 +90,7 @@ class Dense(
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         if config["activity_regularizer"] is None:
-            # Dense's config in Keras has this key only if it is set
+            # as in Keras, the config of Dense has this key only if it is set
             del config["activity_regularizer"]
         return config
 

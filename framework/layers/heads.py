@@ -33,7 +33,7 @@ class MultiHeadBase(Layer, makes_masks=False):
     """Base of multi-head attention layers: masks, scores, and the choice of the algorithm."""
 
     supports_masking = True
-    num_heads = key_dim = None  # only MultiHeadAttention has these fields
+    num_heads = key_dim = None  # MultiHeadAttention declares these as fields
 
     def __post_init__(self):
         if self.flash_attention and self.dropout > 0:

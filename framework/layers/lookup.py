@@ -92,7 +92,7 @@ class Lookup(Layer, strings=False):
         if self._framework.static:
             self.set_vocabulary(self.vocabulary, self.idf_weights)
             if isinstance(self.vocabulary, str):
-                self.vocabulary = None  # get_config() does not contain a file's vocabulary
+                self.vocabulary = None  # a vocabulary from a file, which get_config() leaves out
 
     # ---- the vocabulary ----
 
@@ -260,7 +260,7 @@ def spec_of(lookup, infer, inputs):
     own = lookup._framework
     if lookup.output_mode == "int" or lookup.pad_to_max_tokens or own.words is not None:
         return infer(inputs)
-    own.words, idf = [], own.idf  # for shape inference: only the last size depends on words
+    own.words, idf = [], own.idf  # no words: only the last size depends on them
     if lookup.output_mode == "tf_idf":
         _set_idf(lookup, np.zeros(0, dtypes.floatx()), _first_word(lookup))
     try:

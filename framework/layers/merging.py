@@ -214,7 +214,8 @@ def _mask_but_last(x, mask):
     """Return the mask of `x` in the shape of `x` without the last axis; all True if it is None."""
     shape = tuple(x.shape)[:-1]
     if mask is None:
-        if isinstance(x, KerasTensor):  # an op of x, so that a model can have the mask as an output
+        # computed by an op on x, so that a model can return the mask
+        if isinstance(x, KerasTensor):
             first = getitem(x, index=(Ellipsis, 0))
             return e.logical_or(e.equal(first, first), True)
         return Tensor(np.ones(shape, np.bool_))

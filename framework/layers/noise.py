@@ -135,7 +135,7 @@ class _SpatialDropout(_Noise, axes=1):
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         if config["trainable"]:
-            del config["trainable"]  # Keras's constructor does not accept `trainable`
+            del config["trainable"]  # as in Keras, the constructor does not accept `trainable`
         return config
 
 

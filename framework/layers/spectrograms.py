@@ -78,7 +78,7 @@ class STFTSpectrogram(Layer):
                 f"`fft_length` is recommended to be a power of two. Received fft_length={size}",
                 stacklevel=3,
             )
-        STFT("real", self.window)((1, 1, 1))  # raises if the window is unknown
+        STFT("real", self.window)((1, 1, 1))  # raise an error for an unknown window
         self.input_spec = InputSpec(ndim=3)
 
     def build(self, input_shape: ShapeLike) -> None:

@@ -159,7 +159,8 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
                     f"of the class {type(self).__name__}."
                 )
             mine, others = self.variables, metric.variables
-            for variable in others[len(mine) :]:  # those that `metric` created in its first update
+            # variables that `metric` created in its first update
+            for variable in others[len(mine) :]:
                 made = self.add_variable(
                     variable.shape, "zeros", variable.dtype, name=variable.name
                 )  # fmt: skip

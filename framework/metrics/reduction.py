@@ -35,7 +35,7 @@ def _samplewise(values, weights, reduce, name):
     rank = weights.ndim
     values = _over(reduce, values, rank)
     try:
-        if shape_of(weights) != shape_of(values):  # equal shapes may have unknown sizes
+        if shape_of(weights) != shape_of(values):  # no broadcast of equal shapes with unknown sizes
             weights = broadcast_to(weights, shape=shape_of(values))
     except ValueError:
         raise ShapeError(

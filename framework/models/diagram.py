@@ -143,11 +143,11 @@ class _Builder:
 
     def _add_graph(self, cluster, model):
         graph = model._framework.graph
-        items = {}  # id of a layer or call -> its item
+        items = {}  # {id of a layer or call: its item}
         for operation in model.operations:
             items[id(operation)] = self._item(operation, _first_call(graph, operation))
             cluster.items.append(items[id(operation)])
-        made = {}  # id of a KerasTensor -> (item, output index)
+        made = {}  # {id of a KerasTensor: (item, output index)}
         for node in graph.nodes:
             item = items.get(id(node.operation)) or items[id(node)]
             for index, tensor in enumerate(() if node.is_input else node.inputs):

@@ -38,8 +38,8 @@ class Drawing:
                 f"plot_model: rankdir: expected 'TB', 'BT', 'LR' or 'RL', got {direction!r}."
             )
         self.across, self.forward = direction in ("LR", "RL"), direction in ("TB", "LR")
-        self.places = {}  # key -> (item, left, top, width, height)
-        self.crossed = {}  # edge -> the waypoints between its ends
+        self.places = {}  # {key: (item, left, top, width, height)}
+        self.crossed = {}  # {edge: the waypoints between its ends}
         breadth, length = self._measured(cluster)
         self.width, self.height = (length, breadth) if self.across else (breadth, length)
         self._place(cluster, 0, 0)

@@ -136,7 +136,7 @@ class FunctionalGraph:
         for operation in self.operations:
             if isinstance(operation, CallNode):
                 base, number = operation.name, names.get(operation.name, 0)
-                while operation.name in names:  # a layer may already have the next name
+                while operation.name in names:  # a layer may have the next name already
                     operation.name, number = f"{base}_{number}", number + 1
                 names[base] = max(number, 1)
                 names.setdefault(operation.name, 1)

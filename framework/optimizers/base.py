@@ -157,7 +157,7 @@ class Optimizer(
     def __init_subclass__(cls, **settings):
         super().__init_subclass__(**settings)
         fields = fields_of(cls)
-        if "learning_rate" in fields:  # also if a subclass annotates a float
+        if "learning_rate" in fields:  # overrides the annotation of a subclass
             fields["learning_rate"].annotation = Rate
 
     def __post_init__(self):

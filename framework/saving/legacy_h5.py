@@ -94,7 +94,7 @@ def _json(reader, name, limits):
     text = reader.attribute("", name)
     if text is None:
         return None
-    # h5py decodes bytes that are not UTF-8 to surrogates
+    # restore the bytes that h5py decoded to surrogates, because they are not UTF-8
     data = text.encode("utf-8", "surrogateescape")
     return texts.parse(data, f"{reader.name}: {name}", limits)
 

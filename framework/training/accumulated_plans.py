@@ -82,7 +82,7 @@ class StepParts:
         step = self._step
         loss, gradients = self.gradient_plans(self._gradients, [x, y, sample_weight])
         if step._scaled:
-            # set here: a plan does not run the optimizer's code that sets the stage
+            # a plan does not run the optimizer's Python code, which would set the stage
             step.optimizer._framework.stage = "unscaled"
         variables = step.model.trainable_variables
         return loss, self._as_gradients(*gradients, variables, _rows(x))

@@ -40,9 +40,9 @@ class Accumulator:
         """Drop all gradients."""
         self.count = 0
         self.variables = []  # the variables with gradients, in order of first appearance
-        self._sums = {}  # kind of loss -> {index of the variable: gradient}
-        self._weights = {}  # kind of loss -> the sum of weights
-        self._fresh = {}  # kind of loss -> (weight, unweighted gradients) of the first batch
+        self._sums = {}  # {kind of loss: {index of the variable: gradient}}
+        self._weights = {}  # {kind of loss: the sum of weights}
+        self._fresh = {}  # {kind of loss: (weight, unweighted gradients) of the first batch}
 
     @property
     def full(self):
@@ -69,7 +69,7 @@ class Accumulator:
         """Return (gradients, variables) of the accumulated batches, and clear the accumulator."""
         total = [None] * len(self.variables)
         for kind in list(self._weights):
-            if kind in self._fresh:  # a single batch: return its gradients bit for bit
+            if kind in self._fresh:  # return the gradients of a single batch unchanged, bit for bit
                 gradients = dict(self._fresh[kind][1])
             else:
                 gradients = self._sums[kind]

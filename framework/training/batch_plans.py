@@ -61,7 +61,7 @@ class Plans:
                 if not array.flags.c_contiguous:
                     key.append(array.strides)
             elif part is None:
-                key += cls, None  # the same key as `describe` adds for None
+                key += cls, None  # the key that `describe` adds for None
             else:
                 batch[i] = as_tensors(part)
                 describe(batch[i], key, arrays, id)

@@ -76,7 +76,7 @@ class _OutputsOf:
     def layer(self, i):
         return output_layer(self._model(), i)
 
-    def __reduce__(self):  # a copy refers to the copied model
+    def __reduce__(self):  # so that a copy refers to the copied model
         return _OutputsOf, (self._model(),)
 
 
@@ -156,7 +156,7 @@ class CompiledLoss:
             taking[i] = True
         if _fits(y, y_pred):
             targets = spread(y, "y", filled=taking)
-        elif sum(taking) == 1:  # only one output has a loss: `y` is its target
+        elif sum(taking) == 1:  # if only one output has a loss, `y` is its target
             targets = [y if takes else None for takes in taking]
         else:
             raise InvalidArgumentError(

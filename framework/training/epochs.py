@@ -48,7 +48,7 @@ def run_fit(
                 if logs is None and not more:
                     logs = {}
                     break
-                if logs is None:  # an epoch without data counts, as in Keras
+                if logs is None:  # as in Keras, an epoch without data has logs too
                     logs = model.get_metrics_result()
                 logs.update(validate(epoch))
                 try:
@@ -195,8 +195,8 @@ def _logs(model, results):
 def _all_logs(model, results, mode):
     """Return the logs of an epoch, where `results` are those of its last batch.
 
-    As in Keras, an overridden `compute_metrics` can add entries; if it returns only the metrics'
-    names, the metrics' values count.
+    As in Keras, an overridden `compute_metrics` can add entries; if it returns only names of
+    metrics, the logs are the metrics' values.
     """
     own = overrides(model, f"{mode}_step") or overrides(model, f"make_{mode}_function")
     if isinstance(results, dict) and not own:

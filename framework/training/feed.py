@@ -30,8 +30,8 @@ class Feed:
         self._batches, self._steps, self._group = batches, steps, group
         self._restart, self._pass = restart, first
         self._going = None
-        self._seen = 0  # how many batches the executions of this pass have requested
-        # how many batches an epoch requests, known after data of unknown length ended once
+        self._seen = 0  # the number of batches requested in this pass
+        # the number of batches per epoch, once data of unknown length have ended
         self._learned = None
         self._gave = False  # whether the data has yielded a batch
         # whether to record the random generators' state at the start of each pass
@@ -39,7 +39,7 @@ class Feed:
         # this pass over the data: its number, the batches it took, the random state at
         # its start
         self._number, self._taken, self._at_begin = first, 0, None
-        self._sampled = 0  # number of batches that `sample` took from an iterator
+        self._sampled = 0  # the number of batches that `sample` took from an iterator
         # the iterator of a resumed pass and the number of batches already done in its epoch
         self._resumed = None
         self.done = 0

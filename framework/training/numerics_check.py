@@ -55,7 +55,8 @@ class numerics:
         ours = (self._checker, self._checker._event_log)
         thread.stack = tuple(r for r in stack if r not in ours)
         try:
-            if not model.built:  # build now: the step is run again from a snapshot of the weights
+            # build now, because the repeated step starts from a snapshot of the weights
+            if not model.built:
                 model(x, training=False)
             held = [*model.variables, *model.metrics_variables, *optimizer.variables]
             state = Snapshot(held, optimizer)

@@ -191,7 +191,7 @@ class Count(Meter):
 
     def __init__(self):
         super().__init__()
-        self._taken = {}  # serial of an op's first output -> the FLOPs of the call
+        self._taken = {}  # {serial of an op's first output: the FLOPs of the call}
 
     def op(self, op, args, attrs, outputs, saved):
         shapes = [arg.array.shape if type(arg) is Tensor else np.shape(arg) for arg in args]
@@ -203,7 +203,7 @@ class Count(Meter):
 
     def watch(self, tape):
         layers, counts = Layers(tape), self.by_phase["backward"]
-        live = {}  # the first output's serial -> (op, layer, inputs with a gradient)
+        live = {}  # {serial of the first output: (op, layer, inputs with a gradient)}
         for i, (output, _, op, rule, _, _, _, read) in enumerate(tape._edges):
             serial = output[0][0] if rule is None else output
             inputs = sum(end is not None for part in read for end in part[0]) if rule is None else 1
@@ -301,7 +301,7 @@ def _trained(layers):
     """Return the trainable parameters of each layer; an inner layer that ran counts its own."""
     variables = {la: la.trainable_variables if la is not OUTSIDE else [] for la in layers}
     counts, seen = {}, set()
-    inner_first = layers[::-1]  # if layers have the same variables, the innermost counts them
+    inner_first = layers[::-1]  # the innermost layer counts shared variables
     for layer in sorted(inner_first, key=lambda layer: len(variables[layer])):
         own = [v for v in variables[layer] if v.serial not in seen]
         seen.update(v.serial for v in own)

@@ -57,7 +57,7 @@ class TrainingStep:
         self._frozen = False  # whether the user was warned that nothing is trainable
         self._logs = None  # the result of `update_metrics` for the last batch
         self._gives_loss_only = accumulator is None and not reports
-        self._reasons = None  # a MissingGradients, which says why gradients are missing
+        self._reasons = None  # a MissingGradients with the reasons for missing gradients
         self._observer = None  # a `StepRecord` while a callback declares `needs`
         self._scaled = scales(optimizer)
         self._factor = getattr(optimizer, "loss_scale_factor", None)

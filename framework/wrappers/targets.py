@@ -38,7 +38,7 @@ class Numbers(Targets):
         return y.reshape(len(y), -1) if y.ndim == 1 else y
 
     def decode(self, outputs):
-        # as predictions of scikit-learn's regressors
+        # float64, like predictions of scikit-learn's regressors
         outputs = np.asarray(outputs, "float64")
         return outputs[:, 0] if self.flat and outputs.ndim == 2 else outputs
 

@@ -60,5 +60,5 @@ class SKLearnTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kera
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []  # outputs have the model's dtype
+        tags.transformer_tags.preserves_dtype = []  # the outputs' dtype is the model's
         return tags

@@ -209,7 +209,7 @@ def _parts(structure):
         return structure.items()
     try:
         keys = sorted(structure)
-    except TypeError:  # keys of different types cannot be sorted
+    except TypeError:  # keys of different types, which cannot be sorted
         keys = list(structure)
     return [(key, structure[key]) for key in keys]
 

@@ -223,7 +223,8 @@ def _at_fractions(rows, q, last, method, what):
         return below
     share = as_dtype(place - low if method == "linear" else 0.5, rows.dtype)
     mixed = below * (1 - share) + above * share
-    return elementwise.select(elementwise.equal(low, high), below, mixed)  # because inf * 0 is NaN
+    # avoid inf * 0, which is NaN
+    return elementwise.select(elementwise.equal(low, high), below, mixed)
 
 
 def _taken(ordered, places):

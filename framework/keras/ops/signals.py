@@ -178,7 +178,7 @@ def correlate(x1: TensorLike, x2: TensorLike, mode: Any = "valid") -> Tensor:
         raise InvalidArgumentError(
             f"correlate: `mode` must be 'full', 'same' or 'valid', got {mode!r}."
         )
-    if x1.shape[0] < x2.shape[0]:  # swap the vectors and reverse the result
+    if x1.shape[0] < x2.shape[0]:  # correlate the swapped vectors and reverse the result
         return movement.flip(_correlated(x2, x1, mode), axis=(0,))
     return _correlated(x1, x2, mode)
 

@@ -82,7 +82,7 @@ class ModelCheckpoint(Monitor):
         self._framework.saves = ("best", "_framework.epoch", "_framework.batches")
 
     def on_train_begin(self, logs: Any = None) -> None:
-        if self.save_best_only:  # otherwise no values are compared
+        if self.save_best_only:  # only then values are compared
             super().on_train_begin(logs)
 
     def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
@@ -127,7 +127,7 @@ def _write(callback, epoch, batch, logs, words):
     path.parent.mkdir(parents=True, exist_ok=True)
     if callback.asynchronous:
         background = callback._framework.background
-        background.wait()  # before the next copy of the values, to save memory
+        background.wait()  # before the next copy, so that only one copy is in memory
         background.start(taken(callback.model, path, callback.save_weights_only))
         return
     save = callback.model.save_weights if callback.save_weights_only else callback.model.save

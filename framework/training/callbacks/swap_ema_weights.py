@@ -25,7 +25,7 @@ class SwapEMAWeights(Callback):
         self._framework.saves = ("_framework.swapped",)
 
     def on_train_begin(self, logs: Any = None) -> None:
-        _averages(self)  # raises now, not after an epoch, if there are no averages
+        _averages(self)  # raise an error now, not after an epoch, if there are no averages
         self._framework.swapped = False
 
     def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:

@@ -267,7 +267,7 @@ def _write_ops(board):
 def _write_profile(board, step):
     first, last = board._framework.profiled
     x, y, sample_weight = board._framework.step.batch
-    with writers.record_if(False):  # no summaries of layers in the repeated steps
+    with writers.record_if(False):  # layers must not write summaries in the repeated steps
         profile = board.model.profile(
             x, y, sample_weight=sample_weight, repeats=last - first + 1, print_fn=lambda _: None
         )

@@ -74,7 +74,7 @@ class Course:
         """
         loss = logs.get("loss")
         if self._doctor:
-            self._last = batch  # `report` needs it after the epoch
+            self._last = batch  # `report` reads this batch after the epoch
         if not isinstance(loss, float):
             return
         self._losses.append(loss)

@@ -21,7 +21,7 @@ class Activity(NamedTuple):
     layer: object  # the layer that computed the activations, or None
     line: str
     units: int  # the size of the last axis
-    dead: int  # how many units are 0 in all rows
+    dead: int  # the number of units that are 0 in all rows
     saturated: float  # the fraction of values at the limits of sigmoid or tanh
 
     @property

@@ -35,7 +35,7 @@ class Output(NamedTuple):
     loss: object
     kind: object  # the kind of cross-entropy, or None
     from_logits: bool
-    y_true: object  # an array, or None
+    y_true: object  # the labels as an array, or None
     y_pred: np.ndarray
     where: str  # part of messages: " of layer 'dense_1'" or ""
     activation: object  # the name of the layer's activation, or None
@@ -57,7 +57,7 @@ def output_mistakes(loss, y_true, y_pred, layer=None):
     kind, from_logits = _kind(loss)
     labels = y_true.array if type(y_true) is Tensor and y_true.array.dtype.kind in "fiub" else None
     output = Output(loss, kind, from_logits, labels, array, *_described(layer))
-    one = _softmax_of_one_unit(output)  # it causes other mistakes, so report only it
+    one = _softmax_of_one_unit(output)  # report only this mistake, because it causes others
     if one:
         return [one]
     found = (_logits(output), _labels_outside(output), _unreachable(output), _broadcast(output))

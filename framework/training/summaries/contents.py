@@ -51,7 +51,7 @@ def _rows(array, buckets):
     if not finite.size or not buckets:
         return rows
     low, high = finite.min(), finite.max()
-    if low == high:  # all edges are equal; the last bucket counts every element
+    if low == high:  # all edges are equal, so the last bucket counts every element
         rows[:, :2], rows[-1, 2] = low, finite.size
         return rows
     # Compute with halves: the difference of two large numbers can be infinite.

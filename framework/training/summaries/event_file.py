@@ -129,7 +129,7 @@ def drop_later(root, folders, known):
     of other processes stay. Names in the state are only compared with names in the folders, so a
     manipulated state cannot name other files.
     """
-    last = {}  # process -> the highest number among its known files
+    last = {}  # {process: the highest number of its known files}
     for name in known:
         process, number = _writer_of(name)
         last[process] = max(number, last.get(process, -1))

@@ -177,7 +177,7 @@ def _advanced(b, x, items, arrays):
     places, lead = _tuples(b, x, index, first)
     rank, count = x.rank, len(arrays)
     order = [*arrays, *(i for i in range(rank) if i not in arrays)]
-    y = b("GatherND", b.transpose(x, order), places)  # the indexed axes come first
+    y = b("GatherND", b.transpose(x, order), places)  # GatherND indexes the leading axes
     kept = [lead + i for i in range(rank - count)]
     return b.transpose(y, [*kept[:first], *range(lead), *kept[first:]])
 
