@@ -28,15 +28,16 @@ def audio_dataset_from_directory(
             sorted paths, or None.
         label_mode: "int" (int32), "categorical" (one-hot float32), "binary" (float32 of shape
             (batch, 1)), or None for sounds alone.
-        class_names: the subfolders to use, in the order of their labels; by default, all, sorted.
+        class_names: the subfolders to use, in the order of their labels; by default all, sorted.
         batch_size: the number of sounds in a batch; None for single sounds.
-        sampling_rate: the rate in Hz to which all sounds are converted; needs SciPy. By default,
-            each sound keeps its own.
-        output_sequence_length: how many samples of each sound to keep; shorter ones end in zeros.
-            By default, as many as the longest sound of a batch has.
+        sampling_rate: the rate in Hz to which all sounds are converted; needs SciPy. By default
+            each sound keeps its rate.
+        output_sequence_length: the number of samples of each sound to keep; shorter sounds are
+            padded with zeros. By default the length of the longest sound in the batch.
         ragged: False.
         shuffle: True for a new order of all sounds in each epoch; False for sorted paths.
-        seed: the seed of the order. With it, training and validation get Keras's files.
+        seed: the seed of the order. With equal seeds, training and validation get the same files as
+            in Keras.
         validation_split: the fraction of the sounds for validation.
         subset: "training", "validation", or "both" for the two datasets.
         follow_links: True to visit subfolders that are links.
@@ -110,7 +111,7 @@ def read_wav(path):
         float32 of shape (samples, channels), integers from -1 to 1; and the sampling rate in Hz.
 
     Raises:
-        DamagedFileError: it is no such file, or is truncated before its samples.
+        DamagedFileError: the file is not such a file, or is truncated before its samples.
     """
     data = Path(path).read_bytes()
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":

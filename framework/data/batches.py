@@ -33,8 +33,8 @@ def as_batches(
         y, sample_weight: as x, with the same number of rows; None if x is batches.
         batch_size: rows per batch, only for arrays; None: the size that gives `steps` batches of
             all rows, or 32 if `steps` is None.
-        shuffle: True to shuffle rows, "batch" to shuffle blocks of `batch_size` rows. Of a
-            PyDataset the order of batches is shuffled; Datasets and iterables keep their order.
+        shuffle: True to shuffle rows, "batch" to shuffle blocks of `batch_size` rows. For a
+            PyDataset, the order of batches is shuffled; Datasets and iterables keep their order.
         seed: an int; drawn from the global generator if None.
         steps: the number of batches per epoch, None for all.
 
@@ -98,11 +98,11 @@ class _Source:
     seed = None  # the seed of the shuffled order
 
     def state(self):
-        """Return what the next `epoch` depends on besides its number, as JSON values."""
+        """Return the state on which the next `epoch` depends besides its number, as JSON values."""
         return {"seed": self.seed}
 
     def set_state(self, state):
-        """Restore what `state` returned."""
+        """Restore the state that `state()` returned."""
         self.seed = state["seed"]
 
     def resumed(self, number, taken):
@@ -244,7 +244,7 @@ class IterableBatches(_Source):
 
     def resumed(self, number, taken):
         going = self.epoch(number)
-        # exactly `taken` batches: reading another one may draw random numbers
+        # read exactly `taken` batches, because another one may draw random numbers
         for _ in islice(going, taken):
             pass
         return going
@@ -285,7 +285,7 @@ def as_batch(value):
 
 def _array(value, name):
     """Return the array of `value`, None for None; floats are cast to floatx, as in Keras."""
-    if value is None:  # an output without a target or an optional input
+    if value is None:  # None: an output without a target, or an optional input
         return None
     array = array_in(value, name)
     if type(value).__name__ == "Series" and array.ndim == 1 and name[:6] != "sample":

@@ -23,8 +23,8 @@ class BatchingMethods:
         Args:
             batch_size: an int.
             drop_remainder: True to drop a smaller last batch.
-            num_parallel_calls: the number of threads that stack elements; None for none.
-            deterministic: False to return batches as they are ready.
+            num_parallel_calls: the number of threads that stack elements; None for no threads.
+            deterministic: False to return batches in the order of completion.
 
         Raises:
             ShapeError: elements of one batch have different shapes or dtypes.
@@ -59,7 +59,7 @@ class BatchingMethods:
     ):  # fmt: skip
         """Return a dataset of batches of elements of different sizes, padded with zeros.
 
-        There are no ragged tensors: TensorFlow's result is this one's `to_tensor()`.
+        The batches are dense: they equal `to_tensor()` of TensorFlow's ragged batches.
 
         >>> from framework.data import Dataset
         >>> import numpy as np
@@ -149,7 +149,7 @@ class BatchingMethods:
 
 
 def _check_rows(dataset, method):
-    """Raise if elements are known to be scalars; the user's functions are not called."""
+    """Raise an error if elements are known to be scalars, without calling the user's functions."""
     if dataset._framework.python:
         return
     for spec in nest.flatten(dataset.element_spec):

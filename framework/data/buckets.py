@@ -68,10 +68,10 @@ def _has_sequences(stage):
 
 
 class BucketedSequences(GroupByWindow):
-    """Padded batches of sequences from a generator, which wait in their buckets as bytes.
+    """Padded batches of sequences from a generator, which wait as bytes in their buckets.
 
-    Bytes are the copy that is needed in any case, and joining them pads a batch several times
-    faster than assigning each sequence to its row.
+    Sequences must be copied anyway, and joining bytes pads a batch several times faster than
+    assigning each sequence to its row.
     """
 
     def __init__(self, parent, key, reduce, size, dataset, pure, sizes, value, drop_remainder):
@@ -113,7 +113,7 @@ def _opened(spec):
 
 
 def _filled(spec, shapes, length):
-    """Return a nest of shapes with `length` instead of unknown sizes."""
+    """Return a nest of shapes in which unknown sizes are replaced by `length`."""
     given = like(spec, shapes)
     leaves = [s.shape if w is None else w for s, w in zip(nest.flatten(spec), given)]
     return packer(spec)([[length if n in (None, -1) else n for n in shape] for shape in leaves])

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 _POLYNOMIAL = 0x82F63B78  # CRC-32C (Castagnoli), bits in reflected order
-_BLOCK = 1024  # bytes that one table look-up and one XOR reduce
+_BLOCK = 1024  # the number of bytes that one table lookup and one XOR reduce
 
 
 @functools.cache
@@ -64,6 +64,6 @@ def _with_block(crc, block):
 
 
 def masked_crc32c(data):
-    """Return the CRC32C in TFRecord's form: rotated, plus a constant."""
+    """Return the CRC32C in TFRecord's form: the rotated CRC plus a constant."""
     crc = crc32c(data)
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF

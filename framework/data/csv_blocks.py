@@ -1,8 +1,8 @@
 """Parse the columns of many CSV lines at once: NumPy computes the numbers from the bytes.
 
 A field of up to 15 digits, a sign and a point is an integer divided by a power of ten.
-Both are exact in float64, so the quotient is the float64 nearest to the text, as `float(text)`.
-Every other field (exponents, "nan", more digits, spaces, errors) goes to `slow`, one by one.
+Both are exact in float64, so the quotient is the nearest float64, like `float(text)`.
+The function `slow` converts every other field (exponents, "nan", more digits, spaces, errors).
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ class CsvLines:
             starts = np.concatenate([[0], ends[:-1] + 1])
             self._starts = starts.reshape(-1, columns).T.copy()
             self._ends = ends.reshape(-1, columns).T.copy()
-            # a file with one column may have empty lines: they are not rows
+            # empty lines in a file with one column are not rows
             self.regular &= columns > 1 or bool((self._starts < self._ends).all())
 
     def texts(self, column):
@@ -90,7 +90,7 @@ class CsvLines:
         return self._completed(values, good, column, dtype, slow)
 
     def _completed(self, values, good, column, dtype, slow):
-        """Return `values` in a dtype, with the fields that are not `good` by `slow`."""
+        """Return `values` in a dtype; `slow` converts the fields that are not `good`."""
         with np.errstate(over="ignore"):
             found = values.astype(dtype)
         starts, ends = self._starts[column], self._ends[column]
@@ -101,7 +101,8 @@ class CsvLines:
     def _digits(self, starts, ends, length):
         """Return (the integer without the point, digits, decimals, sign, validity) of each field.
 
-        Decimals are -1 without a point. Fields are read from left to right, aligned at their ends.
+        Decimals are -1 without a point. Fields are aligned at their ends and read from left to
+        right.
         """
         rows = len(starts)
         whole, digits = np.zeros(rows), np.zeros(rows, np.int8)

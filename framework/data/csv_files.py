@@ -34,13 +34,13 @@ class CsvDataset(Dataset):
         buffer_size: accepted, without effect.
         header: True to skip the first line of each file.
         field_delim: the character between fields.
-        use_quote_delim: False to read quotes as any other character.
-        na_value: what stands for an empty field besides "".
-        select_cols: the columns to read, increasing ints; `record_defaults` is of these.
+        use_quote_delim: False to treat quotes as ordinary characters.
+        na_value: a text that means an empty field, besides "".
+        select_cols: the columns to read, increasing ints; `record_defaults` has an item for each.
         exclude_cols: the columns not to read, instead of `select_cols`.
 
     Raises:
-        InvalidArgumentError: a line has not as many fields as expected, or one that is no number.
+        InvalidArgumentError: a line has a wrong number of fields, or an invalid number.
 
     Example:
         >>> import os, tempfile
@@ -87,13 +87,13 @@ class CsvFiles(Files):
 
 
 def _raised(item):
-    """Raise an item that is an error, return any other; `map` continues after an error."""
+    """Return an item, or raise it if it is an error; `map` continues after an error."""
     if not isinstance(item, Exception):
         return item
     try:
         raise item
     finally:
-        del item  # without this, the error and its traceback would refer to each other
+        del item  # otherwise the error and its traceback would form a reference cycle
 
 
 def _column(value):
@@ -133,10 +133,10 @@ class _Rows:
         return itertools.starmap(self.element, numbered)
 
     def blocks(self, path):
-        """Yield the rows of a file as Rows of many lines each, and errors at their places.
+        """Yield the rows of a file as Rows of many lines each, and errors at their positions.
 
-        Lines with quotes, empty lines and lines of another number of fields are read one by one, as
-        are all after a quote, because a quoted field may hold a line's end.
+        Lines with quotes, empty lines and lines with a wrong number of fields are read one by one.
+        So are all lines after a quote, because a quoted field may contain a line break.
         """
         delimiter, number = self.how["delimiter"], 0
         with opened(path, self.kind) as file:
@@ -155,7 +155,7 @@ class _Rows:
                 lines = csv_blocks.CsvLines(data, ord(delimiter), count)
                 try:
                     found = self._columns(lines, path, number) if lines.regular else None
-                except InvalidArgumentError:  # reading row by row raises it again, at its row
+                except InvalidArgumentError:  # reading row by row raises the error at its row
                     found = None
                 if found is None:
                     yield from self._one_by_one(path, _text(data), number)
@@ -252,7 +252,7 @@ class _Rows:
             ) from None
 
 
-# bytes read as one block; rows read as one group by the row-by-row reader
+# the bytes of a block; the rows of a group of the row-by-row reader
 _BLOCK, _GROUP = 1 << 18, 256
 
 
@@ -286,7 +286,7 @@ def decode_csv(
         A list of tensors of the shape of `records`.
 
     Raises:
-        InvalidArgumentError: a line has not as many fields as expected, or one that is no number.
+        InvalidArgumentError: a line has a wrong number of fields, or an invalid number.
 
     >>> numbers, texts = decode_csv(["1,a", ",b"], [[7], [""]])
     >>> numbers.tolist(), texts.tolist()
@@ -350,12 +350,12 @@ def make_csv_dataset(
         select_columns: the names or indices of the columns to read.
         field_delim, use_quote_delim, na_value, compression_type: those of `CsvDataset`.
         header: True if the first line of each file has the names.
-        num_epochs: how often to repeat the rows; without end if None, and then all batches are
+        num_epochs: the number of passes over the rows; infinite if None, and then all batches are
             full.
         shuffle: False to keep the order of the rows.
         shuffle_buffer_size, shuffle_seed: those of `Dataset.shuffle`.
         prefetch_buffer_size: the number of batches computed ahead.
-        num_parallel_reads, sloppy: accepted: files are read one after the other.
+        num_parallel_reads, sloppy: accepted, without effect: files are read one after the other.
         num_rows_for_inference: the number of rows that dtypes are inferred from; all if None.
         ignore_errors: True to leave out rows with errors.
         encoding: must be "utf-8".

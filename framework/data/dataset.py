@@ -45,9 +45,9 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     """
 
     def __init__(self, variant_tensor: Any):
-        """Internal: users call the static methods below. Other attributes are a subclass's own.
+        """Internal: users call the static methods below. Subclasses may use all other names.
 
-        `variant_tensor` is TensorFlow's name of what is a `Stage` here.
+        `variant_tensor` is TensorFlow's name; its value is a `Stage`.
         """
         self._framework = variant_tensor
 
@@ -176,7 +176,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     def choose_from_datasets(
         datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True
     ):
-        """Return a dataset of the next element of the dataset that `choice_dataset` names.
+        """Return a dataset that takes each element from the dataset that `choice_dataset` names.
 
         Args:
             datasets: a list of Datasets of equal structure.
@@ -198,12 +198,12 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
         datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: Any = None,
     ):  # fmt: skip
-        """Return a dataset of elements of datasets that are chosen at random.
+        """Return a dataset that takes each element from a dataset chosen at random.
 
         Args:
             datasets: a list of Datasets of equal structure.
-            weights: the probability of each dataset, up to a common factor; equal ones if None. A
-                Dataset gives other weights for each element.
+            weights: the relative probability of each dataset; equal if None. A Dataset gives
+                different weights for each element.
             seed: an int; drawn from the global generator if None.
             stop_on_empty_dataset: True to end when the chosen dataset has no more elements, False
                 to choose again.
@@ -237,7 +237,8 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     def element_spec(self):
         """The nest of TensorSpecs of the elements.
 
-        It calls mapped functions with KerasTensors; those that need values, with the first element.
+        The property calls mapped functions with KerasTensors, or with the first element if they
+        need values.
         """
         return self._framework.spec()
 

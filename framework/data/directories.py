@@ -35,7 +35,7 @@ def image_dataset_from_directory(
             sorted paths, or None.
         label_mode: "int" (int32), "categorical" (one-hot float32), "binary" (float32 of shape
             (batch, 1)), or None for images alone.
-        class_names: the subfolders to use, in the order of their labels; by default, all, sorted.
+        class_names: the subfolders to use, in the order of their labels; by default all, sorted.
         color_mode: "rgb", "rgba" or "grayscale".
         batch_size: the number of images in a batch; None for single images.
         image_size: (height, width), or one int for both.
@@ -46,7 +46,8 @@ def image_dataset_from_directory(
         interpolation: "bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5",
             "gaussian" or "mitchellcubic".
         follow_links: True to visit subfolders that are links.
-        crop_to_aspect_ratio: True to cut images to the proportions of `image_size`, not distort.
+        crop_to_aspect_ratio: True to crop images to the aspect ratio of `image_size` instead of
+            distorting them.
         pad_to_aspect_ratio: True to add black margins instead.
         data_format: "channels_first" for images of shape (channels, height, width).
         format: "tf", for a Dataset.
@@ -99,7 +100,7 @@ def text_dataset_from_directory(
             sorted paths, or None.
         label_mode: "int" (int32), "categorical" (one-hot float32), "binary" (float32 of shape
             (batch, 1)), or None for texts alone.
-        class_names: the subfolders to use, in the order of their labels; by default, all, sorted.
+        class_names: the subfolders to use, in the order of their labels; by default all, sorted.
         batch_size: the number of texts in a batch; None for single texts.
         max_length: the number of bytes to keep of a text; None for all.
         shuffle: True for a new order of all texts in each epoch; False for sorted paths.
@@ -204,7 +205,7 @@ def _encoded(name, numbers, label_mode, class_names):
     return (numbers[:, None] == np.arange(len(class_names))).astype(np.float32)
 
 
-# ---- making datasets -----------------------------------------------------------------------------
+# ---- datasets ------------------------------------------------------------------------------------
 
 
 def _datasets(
@@ -218,7 +219,7 @@ def _datasets(
             f"{validation_split!r} and {subset!r}."
         )
     order = np.arange(len(paths))
-    # shuffle as Keras does, so that the split of the files is the same
+    # shuffle like Keras, so that the split of the files is the same
     if shuffle and seed is not None:
         np.random.RandomState(seed).shuffle(order)
     parts = {None: (order, shuffle)}
@@ -254,7 +255,7 @@ def _datasets(
 
 
 def _dataset(paths, labels, load, stack, batch_size, shuffle, seed, class_names):
-    """Return the dataset; several threads read the files of a batch, or the next elements."""
+    """Return the dataset; threads read the files of a batch, or the next elements."""
     rows = Dataset.from_tensor_slices(np.arange(len(paths)))
     if shuffle:
         rows = rows.shuffle(len(paths), seed=seed)

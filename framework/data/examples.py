@@ -4,7 +4,7 @@ Messages: Example {Features features = 1}, Features {map<string, Feature> featur
 {oneof: BytesList bytes_list = 1, FloatList float_list = 2, Int64List int64_list = 3}, lists
 {repeated value = 1}, FeatureList {repeated Feature feature = 1}, FeatureLists {map<string,
 FeatureList> feature_list = 1}, SequenceExample {Features context = 1, FeatureLists feature_lists =
-2}. Files of other programs may have fields that are not known here: they are skipped.
+2}. Unknown fields in files of other programs are skipped.
 """
 
 import operator
@@ -64,7 +64,7 @@ def fields(data):
                 size, at = _read_varint(data, at)
             value, at = data[at : at + size], at + size
             if at > len(data):
-                raise DamagedFileError("The message is truncated: a field ends behind its end.")
+                raise DamagedFileError("The message is truncated: a field ends after the message.")
         else:
             raise DamagedFileError(f"The message is not a protocol buffer: wire type {kind}.")
         yield number, kind, value
@@ -85,7 +85,7 @@ class _Message:
         """Return the message of bytes.
 
         Raises:
-            DamagedFileError: the bytes are no such message.
+            DamagedFileError: the bytes are not such a message.
         """
         message = cls()
         message.MergeFromString(data)
@@ -250,7 +250,7 @@ class Feature(_Message):
                 self._list = value
 
     def _current(self):
-        """Return the set list, or None; a list that was only read counts once it has values."""
+        """Return the list that is set, or None; a list that was only read counts if not empty."""
         if self._offered is not None and self._offered.value:
             self._list, self._offered = self._offered, None
         return self._list

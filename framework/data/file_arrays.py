@@ -1,7 +1,8 @@
 """Arrays in .npy, .npz and HDF5 files, whose rows are read when they are needed.
 
-A FileArray stands for an array among those of a dataset's rows. It has a shape, a dtype, and
-indexing by a range of rows, by row indices, and by one row. Nothing else of the file is in memory.
+A FileArray stands for an array among those of a dataset's rows. It has a shape and a dtype, and can
+be indexed by a range of rows, by row indices, and by one row. Only the requested rows are in
+memory.
 """
 
 import os
@@ -15,7 +16,7 @@ import numpy as np
 from framework.core import dtypes
 from framework.core.errors import DTypeError, InvalidArgumentError, LoadError, ShapeError
 
-_CHUNK_MEMORY = 64 << 20  # how many bytes of decoded chunks stay in memory
+_CHUNK_MEMORY = 64 << 20  # the number of bytes of decoded chunks to keep in memory
 # size in bytes of the fixed part of a zip local file header (the file name follows it)
 _HEADER = 30
 
@@ -129,7 +130,7 @@ class ChunkedArray(FileArray):
         if found is None:
             first = number * self._size
             found = self._dataset[first : first + self._size]
-        self._kept[number] = found  # most recently used last
+        self._kept[number] = found  # the most recently used is last
         while len(self._kept) > self._most:
             del self._kept[next(iter(self._kept))]
         return found
@@ -165,7 +166,7 @@ def hdf5_array(dataset, name):
 
 
 def hdf5_arrays(path, names):
-    """Return the FileArrays of datasets in an HDF5 file, which is open for reading until then."""
+    """Return the FileArrays of datasets in an HDF5 file, which stays open while in use."""
     import h5py
 
     try:

@@ -108,7 +108,7 @@ def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None)
 
 
 def decode_base64(input: TensorLike, name: str | None = None):
-    """Return what `encode_base64` encoded.
+    """Return the strings that `encode_base64` encoded.
 
     >>> decode_base64(b"YW55Pw").item()
     b'any?'
@@ -143,13 +143,14 @@ def decode_raw(
     input_bytes: TensorLike, out_type: DTypeLike, little_endian: bool = True,
     fixed_length: Any = None, name: str | None = None,
 ):  # fmt: skip
-    """Return the numbers whose memory strings hold, of shape (..., count).
+    """Reinterpret the bytes of strings as numbers, of shape (..., count).
 
     Args:
         input_bytes: strings of equal length, unless `fixed_length` is given.
         out_type: the dtype of the numbers.
-        little_endian: False for numbers whose highest byte is first.
-        fixed_length: the number of bytes to take of each string; shorter ones end in zeros.
+        little_endian: False for big-endian numbers.
+        fixed_length: the number of bytes to read of each string; shorter strings are padded with
+            zeros.
 
     >>> decode_raw(b"\\x01\\x00\\x02\\x00", "int16").tolist()
     [1, 2]
@@ -203,7 +204,7 @@ def parse_tensor(serialized: Any, out_type: DTypeLike, name: str | None = None):
 
     Raises:
         InvalidArgumentError: the tensor has another dtype.
-        DamagedFileError: the string is no TensorProto with its numbers as bytes.
+        DamagedFileError: the string is not a TensorProto whose numbers are stored as bytes.
 
     >>> parse_tensor(serialize_tensor([1, 2]), "int32").tolist()
     [1, 2]

@@ -1,4 +1,4 @@
-"""Functions of tf.data.experimental that became methods: for `dataset.apply(...)`, and others."""
+"""Functions of tf.data.experimental that are now methods of Dataset."""
 
 from typing import Any
 
@@ -99,7 +99,7 @@ def load(
 
 
 class AssertCardinality(Stage):
-    """The elements; an iteration with another number than `expected` raises an error."""
+    """The elements; an iteration raises an error if their number is not `expected`."""
 
     def __init__(self, parent, expected):
         super().__init__(parent)
@@ -125,9 +125,9 @@ class AssertCardinality(Stage):
 
 
 def assert_cardinality(expected_cardinality: Any):
-    """Return a function that states the number of a dataset's elements.
+    """Return a function for `dataset.apply` that states the number of elements.
 
-    An iteration with another number raises an error.
+    An iteration raises an error if the number differs.
 
     >>> data = Dataset.range(5).filter(lambda x: x < 3).apply(assert_cardinality(3))
     >>> len(data)
@@ -154,7 +154,7 @@ def bucket_by_sequence_length(
 
 
 def copy_to_device(target_device: Any, source_device: Any = "/cpu:0"):
-    """Return a function that returns its dataset: there is one device."""
+    """Return a function that returns its dataset unchanged, because there is only one device."""
     return lambda dataset: dataset
 
 

@@ -64,7 +64,7 @@ def isdir(path: Any) -> bool:
 
 
 def get_registered_schemes() -> list[str]:
-    """Return the supported URL schemes: only that of the local file system."""
+    """Return the supported URL schemes: only the scheme of the local file system."""
     return [""]
 
 
@@ -130,11 +130,11 @@ def rmtree(path: Any) -> None:
 
 
 class FileStatistics(NamedTuple):
-    """What `stat` returns.
+    """The result of `stat`.
 
     Args:
         length: bytes.
-        mtime_nsec: when it was changed, in nanoseconds since 1970.
+        mtime_nsec: the time of the last change, in nanoseconds since 1970.
         is_directory: whether it is a folder.
     """
 

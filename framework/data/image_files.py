@@ -34,11 +34,11 @@ def decoded(contents, *, what, channels=0, dtype=np.uint8, kinds=tuple(STARTS), 
 
     Args:
         contents: bytes.
-        what: the caller's name.
-        channels: 0 for those of the file, or 1, 3 or 4.
+        what: the caller's name, for messages.
+        channels: 1, 3 or 4; 0 for the number in the file.
         dtype: uint8, uint16 or float32, from 0 to 1.
         kinds: the formats that the caller reads.
-        ratio: a JPEG image becomes smaller by this factor, 1, 2, 4 or 8.
+        ratio: the factor by which to reduce a JPEG image: 1, 2, 4 or 8.
     """
     kind = kind_of(contents, what)
     if kind not in kinds:

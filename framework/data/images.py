@@ -32,11 +32,11 @@ def array_to_img(
         data_format: "channels_last", also for None, or "channels_first" for an `x` of shape
             (channels, height, width).
         scale: True to map the smallest value to 0 and the largest to 255; False for values from 0
-            to 255, whose fractions are dropped.
+            to 255, which are truncated.
         dtype: the dtype of that computation; floatx by default.
 
     Raises:
-        ValueError: the shape is another.
+        ValueError: the shape is wrong.
         ImportError: Pillow is not installed.
 
     >>> array_to_img(np.ones((4, 6, 3))).size  # width and height
@@ -59,14 +59,14 @@ def array_to_img(
         pixels = pixels / (largest or 1) * 255
     _check_range(pixels, 255 if channels > 1 else 2**31 - 1)
     if channels == 1:
-        # grayscale over 255 needs Pillow's 32-bit mode "I"
+        # gray values above 255 need Pillow's 32-bit mode "I"
         deep = pixels.size and pixels.max() > 255
         pixels = pixels[:, :, 0].astype(np.int32 if deep else np.uint8)
     return image.fromarray(pixels if channels == 1 else pixels.astype(np.uint8))
 
 
 def _check_range(pixels, largest):
-    """Raise for values that a pixel cannot hold: NumPy's cast would change them arbitrarily."""
+    """Raise an error for values outside the pixel range, which NumPy would wrap around."""
     low, high = (pixels.min(), pixels.max()) if pixels.size else (0, 0)
     if not (low >= 0 and high < largest + 1):
         raise InvalidArgumentError(
@@ -84,7 +84,7 @@ def img_to_array(img: Any, data_format: Any = None, dtype: DTypeLike = None) -> 
         dtype: the dtype of the array; floatx by default.
 
     Raises:
-        ValueError: `img` has another rank.
+        ValueError: the rank of `img` is wrong.
 
     >>> img_to_array(np.ones((4, 6))).shape
     (4, 6, 1)

@@ -24,10 +24,10 @@ class _Iteration:
 class Iterator:
     """One iteration over a Dataset, from `iter(dataset)`.
 
-    `state()` is its position, which `restore(state)` sets in an iterator over an equal pipeline,
-    also in another process. Shuffles and other random stages continue with their seeds. Stages with
-    one result per element (`map`, `batch`, `zip`, `prefetch`, ...) do not compute the elements
-    before the position again, others do.
+    `state()` returns the position; `restore(state)` sets it in an iterator over an equal pipeline,
+    which can be in another process. Shuffles and other random stages continue with their seeds.
+    Stages with one result per element (`map`, `batch`, `zip`, `prefetch`, ...) do not compute the
+    elements before the position again; other stages do.
 
     >>> from framework.data import Dataset
     >>> data = Dataset.range(6).shuffle(6).map(lambda x: 10 * x).batch(2)
@@ -67,7 +67,7 @@ class Iterator:
         """Return the next element.
 
         Raises:
-            OutOfRangeError: there is none.
+            OutOfRangeError: there are no more elements.
         """
         for element in self:
             return element
@@ -82,7 +82,7 @@ class Iterator:
     def state(self):
         """Return the position, a dict that JSON can hold.
 
-        Draws of the user's functions without `num_parallel_calls` are not part of it.
+        It does not include the random state of user functions without `num_parallel_calls`.
         """
         own = self._framework
         begun = _random_state(own.stage) if own.elements is None else own.begun

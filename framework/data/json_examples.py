@@ -20,7 +20,7 @@ from framework.data.examples import (
     Int64List,
 )
 
-_LISTS = {  # name in JSON, camelCase or snake_case -> (argument of Feature, class, conversion)
+_LISTS = {  # {name in JSON, camelCase or snake_case: (argument of Feature, class, conversion)}
     "bytesList": ("bytes_list", BytesList, lambda v: base64.b64decode(v, validate=True)),
     "floatList": ("float_list", FloatList, float),
     "int64List": ("int64_list", Int64List, int),
@@ -29,13 +29,13 @@ _LISTS |= {row[0]: row for row in _LISTS.values()}
 
 
 def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Tensor:
-    """Return serialized tf.train.Example messages of their JSON form.
+    """Convert tf.train.Example messages from JSON to serialized messages.
 
     Args:
         json_examples: strings of any shape. Bytes are in base 64, int64 numbers may be strings.
 
     Raises:
-        InvalidArgumentError: a string is no JSON, or no Example.
+        InvalidArgumentError: a string is not JSON, or not an Example.
 
     >>> import framework as tf
     >>> text = '{"features": {"feature": {"x": {"int64List": {"value": ["7"]}}}}}'

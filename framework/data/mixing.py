@@ -36,12 +36,12 @@ class RandomNumbers(Stage):
 
 
 class SampledNumbers(Stage):
-    """Random positions in a list of weights, without end.
+    """An infinite sequence of random positions in a list of weights.
 
     Args:
         weights: an array, or a Dataset's stage of arrays, one for each number.
         seed: an int.
-        again: True for other numbers in each iteration.
+        again: True for different numbers in each iteration.
     """
 
     def __init__(self, weights, seed, again):
@@ -71,7 +71,7 @@ def _drawn(generator, bounds):
 
 
 class Choice(Stage):
-    """Elements of several datasets: the next one of the dataset that `choice` names."""
+    """Elements of several datasets: each is the next element of the dataset that `choice` names."""
 
     def __init__(self, choice, datasets, stop):
         super().__init__(*datasets, choice)
@@ -111,10 +111,10 @@ class Choice(Stage):
 
 
 class Resample(Stage):
-    """Pairs (class, element), some left out so that classes have the frequencies `target`.
+    """Pairs (class, element); some are left out, so that classes have the frequencies `target`.
 
     An element of class c is kept with a probability proportional to target[c] / initial[c]; without
-    `initial`, the frequencies are those of the elements before it, each class counted once more.
+    `initial`, the frequencies are those among the elements before it plus one of each class.
     """
 
     calls_python = True

@@ -111,7 +111,7 @@ class ThreadingOptions(_Options):
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """How to share a dataset between workers; has no effect."""
+    """How to divide a dataset among workers; has no effect."""
 
     OFF = -1
     AUTO = 0

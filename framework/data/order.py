@@ -50,7 +50,7 @@ class Slice(IndexStage):
 
 
 class Shuffle(IndexStage):
-    """Random order: a function of the seed and the number of the iteration."""
+    """The elements in random order, a function of the seed and the number of the iteration."""
 
     def __init__(self, parent, buffer_size, seed, reshuffle):
         super().__init__(parent)
@@ -80,7 +80,7 @@ class Shuffle(IndexStage):
 
 
 class Repeat(Stage):
-    """The elements `times` times, infinitely often if None; an empty iteration ends it."""
+    """The elements repeated `times` times, or infinitely if None, up to an empty iteration."""
 
     def __init__(self, parent, times):
         super().__init__(parent)
@@ -125,7 +125,7 @@ class Cache(IndexStage):
     """The elements, kept in memory after the first complete iteration."""
 
     kept = None
-    mapped = False  # whether the kept elements are results of the mapped functions
+    mapped = False  # whether the cached elements are results of the mapped functions
 
     def rows(self):
         if self.kept is None:
@@ -147,7 +147,7 @@ class Cache(IndexStage):
 class Prefetch(IndexStage):
     """The elements, computed ahead by a thread if the user's Python code computes them.
 
-    What this code draws depends on the seed and the number of the iteration, not on the thread.
+    Random draws of this code depend on the seed and the number of the iteration, not on the thread.
     """
 
     def __init__(self, parent, size, seed=None):

@@ -83,7 +83,7 @@ class OrderingMethods:
         from framework.data.dataset import Dataset
 
         start, stage = operator.index(start), self._framework
-        if stage.indexed:  # a range is indexed, so the zipped dataset is indexed too
+        if stage.indexed:  # a range is indexed, so the zipped dataset stays indexed
             return Dataset.zip(Dataset.range(start, start + stage.length()), self)
         return Dataset.zip(Dataset.counter(start), self)
 
@@ -91,8 +91,8 @@ class OrderingMethods:
         """Return a dataset that keeps the elements of its first complete iteration.
 
         Args:
-            filename: the start of a file's path; "" to keep the elements in memory. A file is read
-                by later programs too, until it is removed.
+            filename: the start of a file's path; "" to keep the elements in memory. Later programs
+                also read the file, until it is removed.
         """
         filename = as_path(filename)
         if filename:
@@ -103,11 +103,11 @@ class OrderingMethods:
         """Return a dataset whose elements a background thread computes ahead.
 
         It has an effect only if user code (`map`, a generator, ...) computes elements: a batch of
-        arrays takes less time than passing it between threads. What this code draws at random
-        depends on the number of the iteration, not on the time at which the thread runs.
+        arrays takes less time than passing it between threads. Random draws of this code depend on
+        the number of the iteration, not on when the thread runs.
 
         Args:
-            buffer_size: the number of elements computed ahead; AUTOTUNE means 2, 0 none.
+            buffer_size: the number of elements computed ahead; AUTOTUNE means 2; 0 means no thread.
         """
         size = at_least(-1, "prefetch", "buffer_size", buffer_size)
         stage = self._framework
@@ -115,7 +115,7 @@ class OrderingMethods:
         return made(order.Prefetch(stage, 2 if size == -1 else size, seed))
 
     def unique(self, name: str | None = None):
-        """Return a dataset without elements that came before; elements are one tensor.
+        """Return a dataset without repeated elements; an element must be one tensor.
 
         >>> from framework.data import Dataset
         >>> list(Dataset.from_tensor_slices([1, 2, 1]).unique().as_numpy_iterator())
@@ -137,7 +137,7 @@ class OrderingMethods:
         return made(transform.IgnoreErrors(self._framework, bool(log_warning)))
 
     def with_options(self, options: Any, name: str | None = None):
-        """Return a dataset with these options, besides those that it has."""
+        """Return a dataset with these options merged into the existing options."""
         if not isinstance(options, options_module.Options):
             raise DTypeError(
                 f"with_options: options: expected Options, got {type(options).__name__}."

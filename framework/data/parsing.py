@@ -36,7 +36,7 @@ class FixedLenSequenceFeature(NamedTuple):
         shape: the shape of one value.
         dtype: int64, float32 or string.
         allow_missing: must be True, except for lists of a SequenceExample.
-        default_value: what to pad with; 0 or "" if None.
+        default_value: the value of the padding; 0 or "" if None.
     """
 
     shape: Any
@@ -46,7 +46,7 @@ class FixedLenSequenceFeature(NamedTuple):
 
 
 class VarLenFeature(NamedTuple):
-    """A feature with any number of values: a SparseTensor, as wide as the largest number.
+    """A feature with any number of values, as a SparseTensor as wide as the largest number.
 
     Args:
         dtype: int64, float32 or string.
@@ -66,8 +66,9 @@ def parse_example(
         example_names: names of the examples, for errors.
 
     Raises:
-        InvalidArgumentError: an example lacks a feature, or has it in another dtype or number.
-        DamagedFileError: a string is no example.
+        InvalidArgumentError: an example lacks a feature, or the feature has a wrong dtype or number
+            of values.
+        DamagedFileError: a string is not an Example.
 
     >>> from framework import io, train
     >>> numbers = train.Feature(int64_list=train.Int64List(value=[1, 2]))
@@ -140,8 +141,8 @@ def parse_sequence_example(
         example_names: names of the examples, for errors.
 
     Returns:
-        The context, the sequences, padded at their ends to the longest, and the lengths of those
-        with a FixedLenSequenceFeature, int64 of shape (batch,).
+        The context, the sequences, padded at their ends to the longest, and the lengths of the
+        sequences with a FixedLenSequenceFeature, int64 of shape (batch,).
     """
     texts = _texts(serialized, "parse_sequence_example").reshape(-1)
     labels = _labels(example_names, len(texts))

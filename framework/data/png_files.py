@@ -11,13 +11,14 @@ import numpy as np
 from framework.core.errors import InvalidArgumentError, UnsafeFileError
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_COLORS = {1: 0, 2: 4, 3: 2, 4: 6}  # channels -> the color type in the header
+_COLORS = {1: 0, 2: 4, 3: 2, 4: 6}  # {number of channels: color type in the header}
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-_LARGEST = 1 << 31  # the most bytes of a decoded image: a tiny damaged file can declare any size
+# the largest decoded image in bytes, because a tiny damaged file can declare any size
+_LARGEST = 1 << 31
 
 
 def written(pixels, compression=-1):
-    """Return a PNG file's bytes for (height, width, 1 to 4 channels) of uint8 or uint16."""
+    """Encode uint8 or uint16 pixels of shape (height, width, 1 to 4 channels) as a PNG file."""
     height, width, channels = pixels.shape
     depth = pixels.dtype.itemsize
     rows = np.frombuffer(pixels.astype(f">u{depth}").tobytes(), np.uint8).reshape(height, -1)

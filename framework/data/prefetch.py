@@ -50,13 +50,13 @@ class Ahead:
         try:
             raise item.error
         finally:
-            del item  # the error's traceback would keep this object, and so the thread, alive
+            del item  # the error's traceback would keep this object and the thread alive
 
     def close(self):
         """End the thread."""
         self._ended = True
         self._stop.set()
-        while not self._ready.empty():  # unblocks a producer that waits in `put`, so that it ends
+        while not self._ready.empty():  # unblock a producer that waits in `put`
             self._ready.get_nowait()
 
     __del__ = close
@@ -85,6 +85,6 @@ def _put_next(iterator, ready):
         ready.put(next(iterator))
     except StopIteration:
         return False
-    except BaseException as error:  # the consumer raises it
+    except BaseException as error:  # the consumer raises the error
         ready.put(_Raised(error))
     return True

@@ -1,10 +1,10 @@
-"""Find out whether a Python function is free of side effects: one call can then replace many.
+"""Find out whether a Python function is free of side effects, so that one call can replace many.
 
-The answer is from the function's bytecode and from the objects that it reads: it must store nothing
-outside its own variables, and use only numbers, arrays, tensors, layers and functions of NumPy and
-of the package. Any other function may have effects (`print`, `list.append`), or results that differ
-between calls (a clock, a generator of random numbers). Effects of ops are not the concern
-here: the caller, which computes many elements in one call, refuses draws, assignments and reads.
+The answer follows from the function's bytecode and from the objects that it reads: it must store
+nothing outside its own variables, and use only numbers, arrays, tensors, layers and functions of
+NumPy and of the package. Any other function may have effects (`print`, `list.append`), or results
+that differ between calls (a clock, a generator of random numbers). Effects of ops are not checked
+here: the caller, which computes many elements in one call, detects draws, assignments and reads.
 """
 
 import builtins
@@ -30,7 +30,7 @@ _BUILTINS = frozenset((
 _CHANGING = ("IMPORT_", "YIELD_", "RAISE_", "SETUP_WITH", "BEFORE_WITH", "LOAD_BUILD_CLASS")
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
 _DATA = (np.ndarray, np.dtype, np.ufunc, DType, Tensor, CoreVariable)
-_MOST = 64  # how many functions are followed through calls; with more, the answer is False
+_MOST = 64  # the largest number of functions to follow through calls; beyond, the answer is False
 
 
 def is_pure(function):
@@ -39,7 +39,7 @@ def is_pure(function):
 
 
 class _Search:
-    """The functions visited by a search, so that recursion ends it."""
+    """The functions visited by a search, so that a recursive function ends the search."""
 
     def __init__(self):
         self._seen = set()

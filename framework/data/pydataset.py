@@ -18,7 +18,7 @@ class PyDataset:
     Args:
         workers: the number of threads that compute batches.
         use_multiprocessing: use processes instead of threads; each gets a copy of the dataset, and
-            arrays come back in shared memory. A process that ends raises a WorkerError.
+            arrays come back in shared memory. If a process dies, a WorkerError is raised.
         max_queue_size: the number of batches computed ahead.
 
     Example:

@@ -13,7 +13,7 @@ from framework.core.errors import DataLossError, InvalidArgumentError, MissingFi
 from framework.data.checksums import masked_crc32c
 
 _HEAD, _CRC = struct.Struct("<QI"), struct.Struct("<I")
-_AT_ONCE = 1 << 24  # bytes per read, so that a damaged length cannot allocate too much
+_AT_ONCE = 1 << 24  # bytes per read, so that a damaged length cannot allocate much memory
 COMPRESSIONS = ("", "GZIP", "ZLIB")
 
 

@@ -16,8 +16,8 @@ class HDF5Dataset(Dataset):
     """A dataset of the rows of datasets in an HDF5 file, read when they are needed.
 
     Rows are read by their numbers, so that `shuffle`, `take`, `skip`, `shard` and `dataset[i]` read
-    no others. In a file with chunks, shuffle with a buffer that is smaller than the file:
-    `shuffle(10_000)` then reads each chunk about once; 64 MB of them are kept.
+    only their rows. For a file with chunks, use a shuffle buffer that is smaller than the file:
+    `shuffle(10_000)` then reads each chunk about once; 64 MB of chunks are kept.
 
     Args:
         filename: the path of the file, which must not change while it is in use.
@@ -26,7 +26,7 @@ class HDF5Dataset(Dataset):
 
     Raises:
         InvalidArgumentError: there is no such dataset.
-        LoadError: it is no HDF5 file.
+        LoadError: the file is not an HDF5 file.
 
     Example:
         >>> import os, tempfile, h5py
@@ -54,7 +54,7 @@ class NumpyDataset(Dataset):
         names: for an .npz file, the name of an array or a nest of names; all as a dict if None.
 
     Raises:
-        LoadError: the file is damaged, or its rows do not lie one after the other.
+        LoadError: the file is damaged, or an array is in Fortran order.
 
     Example:
         >>> import os, tempfile
@@ -90,7 +90,7 @@ class ParquetDataset(Dataset):
 
     Raises:
         ImportError: pyarrow is not installed.
-        InvalidArgumentError: a column is missing, or its values are no numbers, strings or bools.
+        InvalidArgumentError: a column is missing, or its values are not numbers, strings or bools.
     """
 
     def __init__(self, filenames: Any, columns: Any = None, batch_rows: Any = 65536):
@@ -103,7 +103,7 @@ class ParquetDataset(Dataset):
 class ParquetRows(Stage):
     """The rows of Parquet files, as Rows of one record batch each."""
 
-    calls_python = True  # makes `prefetch` read ahead in a thread
+    calls_python = True  # so that `prefetch` reads ahead in a thread
     streams = True
 
     def __init__(self, paths, columns, batch_rows):

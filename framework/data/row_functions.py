@@ -1,8 +1,8 @@
 """RowFunction: the user's function of an element, called once for the elements of many rows.
 
-It is used if one call for all rows has the same bits as one call per row: the function has no
-effects (`purity.py`), and its ops compute each element of a row alone, or only move elements. Sums
-and matrix products are left out: their rounding depends on the shape.
+It is used if one call for all rows gives the same bits as one call per row: the function has no
+side effects (`purity.py`), and its ops are elementwise or move elements. Sums and matrix products
+are left out: their rounding depends on the shape.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _EXACT_OTHERS = frozenset(("cast", "bitcast"))
 
 
 class RowFunction:
-    """A function of one element and its number, and the same for the elements of many rows.
+    """A function of one element and its number, which can also be called once for many rows.
 
     Args:
         function: the user's function.
@@ -49,7 +49,7 @@ class RowFunction:
         try:
             together = nest.flatten(self.together(element))
             rows = [nest.flatten(self.call(row, 0)) for row in _rows(element)]
-        # raised again when the elements are computed, at the element that caused it
+        # the error is raised again at its element, when the elements are computed
         except Exception:
             return False
         if not all(type(leaf) is Tensor for leaf in together):
@@ -68,18 +68,17 @@ class RowFunction:
         return map_named(_in_order, as_element(result, "map_func's result"), "")
 
     def reader(self, gathers, pack):
-        """Return a function of the numbers of rows that reads and computes them in one pass.
+        """Return a function that reads and computes the rows of given numbers in one pass.
 
         Args:
             gathers: a function of row numbers for each array.
-            pack: makes an element of a list of one value for each array.
+            pack: a function from a list with one value per array to an element.
 
         Returns:
-            The function, which returns None where the usual way must compute the rows. False if
-            the user's function does more than scale and shift; None if no plan has shown yet what
-            it does.
+            The function, which returns None for rows that it cannot compute. False if the user's
+            function does more than scale and shift; None as long as no plan shows what it does.
         """
-        # a plan has the values of a dict in its order, `nest.flatten` in that of sorted keys
+        # a plan keeps the order of a dict, `nest.flatten` sorts the keys
         order = list(_in_order_of_arguments(pack(list(range(len(gathers))))))
         rows = [(gathers[i].array.dtype, gathers[i].array.shape[1:]) for i in order]
         if self._chains is None or self._chains[0] != rows:
@@ -94,7 +93,7 @@ class RowFunction:
 
     def _by_rows(self, *parts):
         leaves, guard = nest.flatten(parts), _ExactOps()
-        # before the Batched level starts, so that the guard receives the ops on all rows
+        # start the recorder before the Batched level, so that it receives the ops on all rows
         recorders.push(guard)
         try:
             level, count = Level(), leaves[0].array.shape[0]
@@ -119,7 +118,7 @@ class ChainReader:
     """Reads rows of arrays through the chains of a plan: one for each result.
 
     Args:
-        entry: the CachedPlan; its guards on Python state hold for the chains, too.
+        entry: the CachedPlan; its guards on Python state are those of the chains, too.
         chains: pairs of a gather's index and None, a dtype that it is cast to, or a RowChain.
         gathers: as for `reader`.
     """
@@ -134,7 +133,7 @@ class ChainReader:
             self._parts.append((place, read, None if chain else finish))
 
     def __call__(self, numbers):
-        """Return the element of rows `numbers`, one sequence for each argument; None: cannot."""
+        """Return the element of the rows `numbers` (one sequence per argument), or None."""
         if thread.stack or (self._state is not None and self._state.changed() is not None):
             return None
         found = []
@@ -147,12 +146,12 @@ class ChainReader:
 
 
 def _takes(graph, rows):
-    """Return whether the arguments of a graph have rows of these (dtype, shape)."""
+    """Return whether the arguments of a graph have rows with the given (dtype, shape)."""
     return [(v.dtype, v.shape[1:]) for v in graph.arguments] == rows
 
 
 def _chains(graph):
-    """Return the chain of each result of a graph; None if one is no chain."""
+    """Return the chain of each result of a graph; None if a result is not a chain."""
     if graph.guards or graph.assigned or graph.draws:
         return None
     chains = [_chain(value, graph) for value in graph.results]
@@ -191,7 +190,7 @@ def _chain(value, graph):
 
 
 def _number(operand):
-    """Return an operand as a Python float or a float32; None if it is no such number."""
+    """Return an operand as a Python float or a float32; None if it is not such a number."""
     if type(operand) is Value:
         operand = operand.constant
         if operand is None or operand.shape or operand.dtype != np.float32:
@@ -228,7 +227,7 @@ def _is_plain(leaf):
 
 
 def _in_order(leaf, _):
-    """Return a tensor in C order, which a view or a repeated row may not have."""
+    """Return a tensor in C order; views and repeated rows may have another memory order."""
     if type(leaf) is not Tensor or leaf.array.flags.c_contiguous:
         return leaf
     return Tensor(np.ascontiguousarray(leaf.array))
@@ -244,7 +243,7 @@ class _ExactOps(Recorder):
             raise BatchedValueError(f"The rounding of {op.name} may depend on the number of rows.")
 
     def random_draw(self, draw, tensor):
-        raise BatchedValueError("Each element draws random numbers of its own.")
+        raise BatchedValueError("Each element draws its own random numbers.")
 
     def variable_assigned(self, variable, value):
         raise BatchedValueError(f"Each element assigns to {variable.name}.")

@@ -2,7 +2,7 @@
 
 This is the fast path of datasets and of `fit` for arrays in memory: `take`, `skip`, `shard` and
 `shuffle` only change an order of row indices, `batches` takes one slice or one `np.take` of each
-array per batch, and a function that can be is called once for the rows of a batch.
+array per batch, and a mapped function is called once for the rows of a batch if this is possible.
 """
 
 from itertools import chain, islice
@@ -21,8 +21,8 @@ class Rows:
     """Arrays, an order of rows for each (a range or an array of row indices), and a structure.
 
     The orders have equal lengths. Each array has its own order, because zipped datasets may differ.
-    `maps` are functions that the elements of rows pass through (`row_functions.py`); each has an
-    order, too, behind those of the arrays: the numbers of its elements, for errors.
+    `maps` are functions that the elements of rows pass through (`row_functions.py`); their orders
+    follow those of the arrays and hold the numbers of elements, for errors.
     """
 
     __slots__ = ("arrays", "maps", "orders", "structure")
@@ -67,7 +67,7 @@ class Rows:
         return Rows(self.structure, self.arrays, orders, self.maps)
 
     def through(self, function, start=0):
-        """Return the rows whose elements pass through a RowFunction; the first has number start."""
+        """Return the rows mapped by a RowFunction; the number of the first element is `start`."""
         first = self.orders[0]
         same = isinstance(first, range) and first == range(start, start + len(first))
         numbers = first if same else range(start, start + len(first))
@@ -82,7 +82,7 @@ class Rows:
         return Rows(self.structure, self.arrays, orders, self.maps)
 
     def _beside(self, other):
-        """Return both rows over new arrays, which hold copies."""
+        """Return the rows of both, copied to new arrays."""
         arrays = []
         for a, x, b, y in zip(self.arrays, self.orders, other.arrays, other.orders):
             parts = [v[_as_slice(o) if isinstance(o, range) else o] for v, o in ((a, x), (b, y))]
@@ -117,7 +117,7 @@ def _numbers(order):
 # ---- batches -------------------------------------------------------------------------------------
 
 
-_BLOCK_ROWS = 256  # rows that a function computes at once if all results are computed
+_BLOCK_ROWS = 256  # the number of rows per call of a function when all results are computed
 _BLOCK = 1 << 16  # `np.take` gathers several batches at once up to this number of bytes
 
 
@@ -125,7 +125,7 @@ def batched(passes, size, drop_remainder=False, streams=False):
     """Return an iterator over batches of `size` rows from consecutive iterations.
 
     Args:
-        streams: whether `passes` may have different arrays, and raise an error and go on.
+        streams: whether `passes` may have different arrays, and may go on after an error.
     """
     passes = iter(passes)
     if streams:
@@ -140,7 +140,7 @@ def batched(passes, size, drop_remainder=False, streams=False):
 def batches(passes, size, drop_remainder=False):
     """Yield batches of `size` rows from consecutive iterations over the same arrays.
 
-    A batch may cross from one iteration to the next; only the very last may be smaller.
+    A batch may contain rows of two iterations; only the last batch may be smaller.
     """
     gathers, pack, rest = [], tuple, None
     for rows in passes:
@@ -150,7 +150,7 @@ def batches(passes, size, drop_remainder=False):
             rows = rest + rows  # noqa: PLW2901 (rows left over by the last iteration come first)
         whole = len(rows) // size * size
         parts = [g.parts(o[:whole], size) for g, o in zip(gathers, rows.orders)]
-        for _ in range(whole // size):  # no `zip`: it would keep a reference to the last batch
+        for _ in range(whole // size):  # not `zip`, which would keep a reference to the last batch
             yield pack([boxed(next(p)) for p in parts])
         rest = rows.select(slice(whole, None)) if whole < len(rows) else None
     if rest is not None and not drop_remainder:
@@ -173,7 +173,7 @@ class MappedBatches:
         self._rows = self._gathers = self._pack = None
         # a function that reads and computes rows in one pass; None: not known yet; False: none
         self._reader = None
-        # the number of rows in `_rows`, and the index of the next batch's first
+        # the number of rows in `_rows`, and the index of the next batch's first row
         self._count = self._at = 0
 
     def __iter__(self):
@@ -190,13 +190,13 @@ class MappedBatches:
             element = self._reader(numbers) if self._reader else None
             if element is None:
                 element = self._in_steps(numbers)
-        except Exception:  # computing row by row raises it at the element that caused it
+        except Exception:  # computing row by row raises the error at its element
             return self._by_row(count)
         self._at = at + count
         return element
 
     def _in_steps(self, numbers):
-        """Return the rows `numbers` after one function after the other."""
+        """Apply the functions one after the other to the rows `numbers`."""
         self._reader = self._found_reader()
         element = self._pack([boxed(g(n)) for g, n in zip(self._gathers, numbers)])
         for function in self._rows.maps:
@@ -204,7 +204,7 @@ class MappedBatches:
         return element
 
     def _found_reader(self):
-        """Return what `reader` of the only function returns; False if there is none."""
+        """Return the reader of the only function; False if there are several functions."""
         if self._reader is not None or len(self._rows.maps) != 1:
             return self._reader or False
         if not all(type(g) is _Gather and g.take for g in self._gathers):
@@ -229,7 +229,7 @@ class MappedBatches:
         at = self._at
         elements, found = iter(self._rows.select(slice(at, at + count))), []
         for number in range(count):
-            # after an error in this element, the next batch begins behind it
+            # after an error in this element, the next batch begins after it
             self._at = at + number + 1
             found.append(next(elements))
         return nest.map_structure(lambda *parts: boxed(np.stack([p.array for p in parts])), *found)
@@ -250,8 +250,8 @@ def computed(rows):
 class _Gather:
     """Rows of one array by number: a view for a range of numbers, otherwise one `np.take`.
 
-    A training loop holds the last batch while it requests the next, so the buffer before the last
-    is reused, if it has no other reference.
+    A training loop holds the last batch while it requests the next. So the buffer of the batch
+    before is reused, if it has no other reference.
     """
 
     __slots__ = ("array", "before_last", "last", "take")
@@ -260,7 +260,7 @@ class _Gather:
         self.array = array
         self.last = self.before_last = None
         # `np.take` would first copy the whole array if it is not contiguous.
-        flags = getattr(array, "flags", None)  # an array in a file has no flags
+        flags = getattr(array, "flags", None)  # only arrays in memory have flags
         self.take = flags is not None and flags.c_contiguous and flags.aligned
 
     def parts(self, numbers, size):
@@ -282,7 +282,7 @@ class _Gather:
             return self.array[numbers]
         buffer, self.before_last = self.before_last, self.last
         if buffer is not None and len(buffer) == len(numbers) and exclusive(buffer):
-            # mode "raise" would allocate a buffer; the indices are in range
+            # the indices are in range; mode "raise" would allocate a buffer
             self.array.take(numbers, 0, buffer, "clip")
         else:
             buffer = self.array.take(numbers, 0)
@@ -329,8 +329,8 @@ def shuffled(items, buffer_size, seed, epoch):
 def shuffled_passes(passes, buffer_size, seed, epoch):
     """Yield passes over the rows of other passes in the order of `shuffled`.
 
-    The buffer's rows and those of the next pass are put together; what `shuffled` does with
-    elements happens here with their positions.
+    The rows in the buffer and those of the next pass are joined, and their positions are shuffled
+    as `shuffled` shuffles elements.
     """
     buffer, slots = None, buffer_slots(seed, epoch, buffer_size)
     filled = False

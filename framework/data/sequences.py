@@ -22,12 +22,12 @@ def pad_sequences(
     Args:
         sequences: a list of n sequences; their elements are numbers, strings, or arrays of one
             shape.
-        maxlen: the length of all; by default that of the longest sequence.
+        maxlen: the length of all sequences; by default that of the longest sequence.
         dtype: the dtype of the result; `object` or "str" for strings. A float is truncated to an
             int dtype, as in Keras.
         padding: "pre" to pad before a sequence, "post" to pad after it.
         truncating: "pre" to drop the first elements of a longer sequence, "post" the last.
-        value: what to pad with.
+        value: the value of the padding.
 
     Returns:
         A NumPy array of shape (n, maxlen, ...).
@@ -52,7 +52,8 @@ def pad_sequences(
     if length < 0:
         raise InvalidArgumentError(f"pad_sequences: maxlen must be at least 0, got {maxlen}.")
     inner = next((np.shape(row)[1:] for row in rows if len(row)), ())
-    holder = object if wanted.kind == "U" else wanted  # the longest string is not known yet
+    # the length of the longest string is not known yet
+    holder = object if wanted.kind == "U" else wanted
     padded = np.full((len(rows), length, *inner), value, holder)
     for number, row in enumerate(rows):
         if not len(row) or not length:
@@ -85,7 +86,7 @@ def _rows(sequences):
 
 
 def _array_dtype(dtype, value):
-    """Return NumPy's dtype for `dtype`; raise if `value` does not fit it."""
+    """Return NumPy's dtype for `dtype`; raise an error if `value` does not fit it."""
     if dtype in ("object", object):
         return np.dtype(object)
     if dtype in ("str", str):
@@ -116,7 +117,7 @@ def timeseries_dataset_from_array(
         shuffle: True for a new order of all windows in each epoch.
         seed: the seed of that order.
         start_index: the first index of `data` to use.
-        end_index: the index of `data` to end before.
+        end_index: the end of the used part of `data`, exclusive.
         format: "tf", for a Dataset.
 
     Returns:

@@ -1,4 +1,4 @@
-"""ByShape: results of a function of an element that depend only on the element's shapes."""
+"""ByShape: caches the results of a function of elements that depend only on shapes."""
 
 from framework.core import nest, recorders
 from framework.core.recorders import Recorder
@@ -6,10 +6,10 @@ from framework.core.tensor import Tensor
 
 
 class ByShape:
-    """The results of a function without effects, remembered while they depend on shapes alone.
+    """Caches the results of a function without side effects, as long as they depend only on shapes.
 
-    A key function such as `lambda x: tf.shape(x)[0]` is then called once for each shape. Whether
-    an op or Python read the element itself is seen at each call. One object serves one iteration,
+    A key function such as `lambda x: tf.shape(x)[0]` is then called once for each shape. Each call
+    detects whether an op or Python read the element's values. An object is used for one iteration,
     because the function may read globals that change between iterations.
 
     Args:

@@ -13,7 +13,7 @@ def make_sampling_table(size: int, sampling_factor: float = 1e-05) -> np.ndarray
 
     Args:
         size: the number of words.
-        sampling_factor: the frequency from which words are left out now and then.
+        sampling_factor: the frequency above which words are left out at random.
 
     Mikolov et al., Distributed Representations of Words and Phrases, 2013: min(1, sqrt(f / p)) for
     the frequency p, estimated as 1 / (rank (log(rank) + gamma) + 1/2 - 1 / (12 rank)).
@@ -22,7 +22,7 @@ def make_sampling_table(size: int, sampling_factor: float = 1e-05) -> np.ndarray
     [0.0032, 0.0032, 0.0055]
     """
     rank = np.arange(size)
-    rank[0] = 1  # index 0 is padding: give it the rank of the first word
+    rank[0] = 1  # index 0 is padding and gets the rank of the first word
     inverse = rank * (np.log(rank) + 0.577) + 0.5 - 1.0 / (12.0 * rank)
     f = sampling_factor * inverse
     return np.minimum(1.0, f / np.sqrt(f))
@@ -33,17 +33,17 @@ def skipgrams(
     shuffle: bool = True, categorical: bool = False, sampling_table: Any = None,
     seed: int | None = None,
 ) -> tuple[list, list]:  # fmt: skip
-    """Return pairs (word, word in its neighbourhood) with label 1, and random pairs with label 0.
+    """Return pairs (word, word in its neighborhood) with label 1, and random pairs with label 0.
 
     Args:
-        sequence: the indices of words; 0 is no word and gives no pairs.
-        vocabulary_size: random words are from 1 to this size - 1.
-        window_size: pairs are at most so many words apart.
-        negative_samples: random pairs per true one.
+        sequence: the indices of words; 0 is not a word and gives no pairs.
+        vocabulary_size: random words are from 1 to `vocabulary_size` - 1.
+        window_size: the largest distance between the words of a pair.
+        negative_samples: the number of random pairs per true pair.
         shuffle: whether to shuffle the pairs.
         categorical: labels [0, 1] and [1, 0] instead of 1 and 0.
         sampling_table: the probability with which a word is used, see `make_sampling_table`.
-        seed: of the shuffle; drawn if None.
+        seed: the seed of the shuffle; drawn if None.
 
     Python's `random` draws the numbers, as in Keras.
 

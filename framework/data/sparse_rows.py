@@ -10,7 +10,7 @@ from framework.ops.sparse_tensor import SparseTensor
 
 
 class SparseRows:
-    """A sparse tensor with the properties of an array that `Rows` reads.
+    """A sparse tensor with the interface of an array that `Rows` needs.
 
     `rows[i, ...]` is one row and `rows[numbers]` are several, as SparseTensors.
     """

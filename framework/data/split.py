@@ -108,7 +108,7 @@ def _count(name, size, total):
 def _quantiles(classes):
     """Return each row's relative position, 0 to 1, among the rows of its class.
 
-    If rows are sorted by it, every leading part has the classes in proportion.
+    In rows sorted by this position, every leading part has the classes in proportion.
     """
     quantiles = np.empty(len(classes))
     for label in np.unique(classes):

@@ -3,7 +3,8 @@
 An `indexed` stage selects rows of arrays by number (`row_gathering.py`) and has `rows()` for one
 iteration. Other stages have `elements()`, one by one. `after(n)` begins an iteration in its middle,
 for positions that were saved (`iterator.py`). An iterator goes on after an error of the user's
-function, so that `ignore_errors` can skip it: `resuming` makes such iterators, generators do not.
+function, so that `ignore_errors` can skip it. `resuming` creates such iterators; a generator would
+end.
 """
 
 from collections import deque
@@ -25,14 +26,14 @@ INFINITE, UNKNOWN = -1, -2
 
 
 class Stage:
-    """Base class: one stage of a pipeline; the default passes on its first parent's elements."""
+    """Base class: one stage of a pipeline; the default returns the elements of the first parent."""
 
     indexed: Any = False
     # for stages that are not `indexed`: whether `passes()` yields Rows of different arrays
     streams: Any = False
     direct = False  # whether `after(n)` costs no more than the parents' `after(n)`
     calls_python = False  # whether this stage runs the user's Python code
-    epoch = None  # how many iterations have begun, if the order depends on it; otherwise None
+    epoch = None  # the number of started iterations if the order depends on it; otherwise None
     seed = None  # the seed of the order, if it has one
     parent: Any = None  # the first parent; None for a source
 
@@ -57,7 +58,7 @@ class Stage:
 
     @property
     def accessible(self):
-        """Whether an element can be computed by its index without those before it."""
+        """Whether an element can be computed by its index, without the elements before it."""
         if self.epoch is not None:
             return False
         known = self.direct and bool(self.parents) and all(p.accessible for p in self.parents)
@@ -82,7 +83,7 @@ class Stage:
         return self.parent.iterate()
 
     def passes(self):
-        """Return an iterator over Rows (batches may span several); None without Rows."""
+        """Return an iterator over Rows; None without Rows. A batch may span several Rows."""
         return iter([self.rows()]) if self.indexed else None
 
 
@@ -125,14 +126,14 @@ def walk(stage):
         yield from walk(parent)
 
 
-_TRIES = 10  # elements that a function may reject before its element_spec counts as unknown
+_TRIES = 10  # the number of failing elements after which an element_spec counts as unknown
 
 
 def firsts(stage, count, function=lambda element: element):
     """Return `function` of at most `count` first elements, without advancing any epoch.
 
-    Elements for which it raises are left out. If there is no element, it is one of zeros with the
-    spec of the stage, to find the spec of the result.
+    Elements for which `function` raises an error are left out. Without elements, it is called on
+    zeros that fit the spec of the stage, to find the spec of the result.
     """
     found, failure = [], None
     epochs = [(s, s.epoch) for s in walk(stage) if s.epoch is not None]
@@ -268,7 +269,8 @@ class GeneratorStage(Stage):
     def elements(self):
         if type(self.signature) is TensorSpec:
             for array in self.arrays():
-                yield Tensor(array.copy())  # copy: the generator may change its array afterwards
+                # copy, because the generator may change its array afterwards
+                yield Tensor(array.copy())
             return
         for value in self.make():
             if self.signature is None:

@@ -1,8 +1,8 @@
-"""Elements in files: what `save`, `load`, `snapshot` and `cache` with a file name write and read.
+"""Elements in files, for `save`, `load`, `snapshot`, and `cache` with a file name.
 
 A file is a TFRecord file, so that every record has a checksum. The first record is JSON: the
 format, its version, and the structure of the elements. Then comes a record for each element, and a
-last one, JSON again, with their number: a file without it is incomplete.
+last record with their number, again JSON; a file without the last record is incomplete.
 """
 
 import itertools
@@ -29,7 +29,7 @@ from framework.data.stage import UNKNOWN, Stage
 from framework.data.structure import packer
 
 _FORMAT, _VERSION = "framework elements", 1
-_ELEMENT, _TEXT = b"\x00", b"\x01"  # the first byte of a record says what it holds
+_ELEMENT, _TEXT = b"\x00", b"\x01"  # the first byte of a record is its type
 
 
 # ---- structures and elements as bytes ------------------------------------------------------------
@@ -100,7 +100,7 @@ def from_bytes(data, name):
 # ---- one file ------------------------------------------------------------------------------------
 
 
-# a number for each partial file: writers of the same path do not share one
+# numbers for partial files, so that writers of the same path use different files
 _writers = itertools.count()
 
 
@@ -167,7 +167,7 @@ def _json(record, path):
 
 
 class FileCache(Stage):
-    """The elements, kept in a file after the first complete iteration."""
+    """The elements, cached in a file after the first complete iteration."""
 
     def __init__(self, parent, path):
         super().__init__(parent)
@@ -197,7 +197,7 @@ _INDEX = "dataset.json"
 
 
 def write_folder(path, elements, spec, kind, shard_of):
-    """Write elements to a folder with a file for each shard; yield each element once written."""
+    """Write elements to a folder, one file per shard; yield each element after writing it."""
     folder, writers, count = Path(path), {}, 0
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -227,8 +227,8 @@ class StoredFolder:
     """A folder that `write_folder` wrote.
 
     Raises:
-        MissingFileError: there is none.
-        LoadError: it is damaged.
+        MissingFileError: the folder does not exist.
+        LoadError: a file in it is damaged.
     """
 
     def __init__(self, path):

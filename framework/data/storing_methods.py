@@ -23,7 +23,7 @@ class StoringMethods:
         """Write the elements of one iteration to a folder, for `Dataset.load`.
 
         Elements are tensors, and tuples and dicts of them. Files hold numbers and strings alone, no
-        code, with a checksum for each element. They are not those of TensorFlow.
+        code, with a checksum for each element. The format is not TensorFlow's.
 
         Args:
             path: a folder, which is created.
@@ -57,10 +57,10 @@ class StoringMethods:
 
         Args:
             path: the folder.
-            element_spec: what the elements must have, or None.
+            element_spec: the expected spec of the elements, or None.
             compression: accepted; the folder says how its files are compressed.
-            reader_func: a function of a Dataset of one Dataset for each file; it returns the
-                Dataset of the elements. By default, one file follows the other.
+            reader_func: a function that receives a Dataset with one Dataset per file, and returns
+                the Dataset of the elements. By default the files are concatenated.
             wait: must be False.
 
         Raises:

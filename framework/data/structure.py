@@ -60,7 +60,7 @@ def _converted(value, name):
 
 
 def map_named(function, structure, name, is_leaf=None):
-    """Map `function(leaf, name)` over tuples and dicts; names read as code: x[0], x['image'].
+    """Map `function(leaf, name)` over tuples and dicts; names are like code: x[0], x['image'].
 
     A list is a leaf (rows of numbers) unless `is_leaf(list)` is False.
     """
@@ -100,7 +100,7 @@ def as_element(value, name):
 
 
 def _leaf(value, name):
-    # a Dataset has an element_spec
+    # a Dataset inside an element
     if type(value) in (Tensor, SparseTensor) or hasattr(value, "element_spec"):
         return value
     if value is None:
@@ -167,7 +167,7 @@ def _pack(structure, count, filled, values):
 
 
 def like(structure, given):
-    """Return one part of `given` per leaf of `structure`; a part may apply to several leaves."""
+    """Return a part of `given` for each leaf of `structure`; a part may apply to several leaves."""
     if given is None or not nest.is_nested(structure):
         return [given] * len(nest.flatten(structure))
     if isinstance(structure, dict):
