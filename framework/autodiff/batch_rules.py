@@ -53,7 +53,7 @@ def rule_of(op):
     return rule
 
 
-# ---- rules by kind -------------------------------------------------------------------------------
+# ---- rules for kinds of ops ----------------------------------------------------------------------
 
 
 def _broadcasting(op, xs, batched, attrs):

@@ -159,7 +159,7 @@ def call(op, args, attrs):
         inside = [r for r in thread.stack if r not in level.outside]
         if inside:
             return _notified(inside, op, args, attrs, xs, batched, level)
-    if not thread.stack:  # no recorder needs tensors, so compute on arrays
+    if not thread.stack:  # without recorders, arrays are sufficient and faster
         xs = [x.array if type(x) is Tensor else x for x in xs]
     return _boxed(rule_of(op)(op, xs, batched, attrs), level)
 

@@ -49,10 +49,10 @@ def check_source(source):
 def seeds(target, output_gradients, taped):
     """Return the cotangents of the targets: serial -> array (tensor if `taped`)."""
     if type(target) is Tensor and output_gradients is None and not target.array.ndim:
-        # fast path for a scalar, the most common target: a loss
+        # fast path for the most common target, a scalar loss
         one = _ONES.get(target.array.dtype)
         if one is not None:
-            if target.serial is None:  # no tape recorded the target, but it may be a source
+            if target.serial is None:  # no tape recorded the target, but the target may be a source
                 target.serial = next(serials)
             return {target.serial: Tensor(one) if taped else one}
     targets = nest.flatten(target)

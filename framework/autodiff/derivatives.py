@@ -211,7 +211,7 @@ def hvp(f: Any, primals: Any, tangents: Any) -> Any:
     return found if several else found[0]
 
 
-# ---- shared parts --------------------------------------------------------------------------------
+# ---- shared helpers ------------------------------------------------------------------------------
 
 # attributes copied from `f`, without its docstring
 _NAMES = ("__module__", "__name__", "__qualname__")

@@ -144,7 +144,7 @@ class ForwardAccumulator(Recorder):
             return Tensor(np.zeros((*lead, *item.array.shape), item.array.dtype))
         return found
 
-    # ---- events ----
+    # ---- recorder events ----
 
     def variable_read(self, variable: Any, tensor: TensorLike) -> None:
         tangent = self._tangents.of(variable)

@@ -107,7 +107,7 @@ class TapeNotes(Recorder):
         ops = len(self.recorded_ops())
         return f"<GradientTape: {kind}{state}, {ops} op{'' if ops == 1 else 's'} recorded>"
 
-    # ---- notes ----
+    # ---- recording of notes ----
 
     def _trace(self):
         from framework.autodiff.debug.event_log import EventLog

@@ -96,7 +96,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._reads = {}  # serial of a variable -> serials of the tensors read from it
         self._notes = []  # rare events; `notes.py` describes them
 
-    # ---- recording on and off ----
+    # ---- start and stop of recording ----
 
     def __enter__(self):
         if self._recording:
@@ -176,7 +176,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._variables[variable.serial] = variable
         self._reads.setdefault(variable.serial, [])
 
-    # ---- events ----
+    # ---- recorder events ----
 
     # The hot path of recording: code is inlined, because each call costs time per op.
     def op(self, op, args, attrs, outputs, saved, mask=0):  # noqa: C901, PLR0912

@@ -76,7 +76,7 @@ class AuditRecorder(GraphRecorder):
         self._differs_here()
         return None
 
-    # ---- values ----
+    # ---- comparison of values ----
 
     def _corresponds(self, value, tensor):
         if tensor.serial is None:
@@ -212,7 +212,7 @@ class AuditRecorder(GraphRecorder):
             if not equal(node.expected, now):
                 self._differs_here(guarded=True)
 
-    # ---- blocks ----
+    # ---- blocks of nodes ----
 
     def begin_block(self, key, inputs, variables):
         block = None if self._at is None else self._graph.blocks.get(self._at)

@@ -50,7 +50,7 @@ class BlockedFunction:
 
     def _node(self, position, node):
         (output,) = node.outputs
-        written = self._writer(node)  # function: name of the output -> source lines
+        written = self._writer(node)  # a function from the output's name to source lines
         overwrites = node.op.name not in lowering.LATE_READERS
         if overwrites:
             self._release(position, node)

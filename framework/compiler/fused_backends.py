@@ -159,16 +159,16 @@ class NumbaLoops:
         rest = Graph(graph.arguments, self.numbers.rest, [], graph.results)
         groups = grouped(rest, fits_loop, gains_as_loop, numbers=True).nodes
         if not all(type(g) is FusionGroup for g in groups):
-            raise InvalidArgumentError("a loop cannot compute an op of the function.")
+            raise InvalidArgumentError("a loop cannot compute all ops of the function.")
         arrays = [v for v in graph.arguments if v.shape]
         # A call puts its arrays into one list, the pool: arguments, scalars, temporary arrays.
         # Values are identified by their index in the pool.
         self._at = {id(v): i for i, v in enumerate([*arrays, *self.numbers.read])}
         self._size = len(self._at)
-        self._temporary = []  # (whether it has full size, dtype) of each temporary array
+        self._temporary = []  # one (has the size of variables, dtype) per temporary array
         # (pool index of the source, pool index of the target) of the copies at the end
         self._copies = []
-        # (GroupLoop, pool indices of its arrays, [(pool index of a mean, divisor)]) of each loop
+        # one (GroupLoop, pool indices of its arrays, [(pool index of a mean, divisor)]) per loop
         self._calls = []
         for position, group in enumerate(groups):
             later = {id(v) for g in groups[position + 1 :] for v in g.inputs}

@@ -262,7 +262,7 @@ class GraphRecorder(Recorder):
             self.runs_user_code = _in_user_code(sys._getframe(2))
         return None
 
-    # ---- values ----
+    # ---- values of tensors ----
 
     def _new(self, tensor, **kind):
         if tensor.serial is None:

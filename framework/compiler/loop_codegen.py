@@ -15,7 +15,7 @@ MOST_ARRAYS = 40  # maximum number of arrays of a loop, the same as in `kernels/
 
 
 class _LoopValue(NamedTuple):
-    text: str  # the source expression of the value
+    text: str  # the expression that computes the value
     dtype: np.dtype
     layout: str
 
@@ -48,7 +48,7 @@ class LoopCodegen:
         if len(self.places) > MOST_ARRAYS:
             raise InvalidArgumentError(f"a loop has at most {MOST_ARRAYS} arrays.")
 
-    # ---- operands ----
+    # ---- operands of the loop ----
 
     def _parameter(self, name, dtype, ndim, written):
         self.parameters.append(name)
@@ -95,7 +95,7 @@ class LoopCodegen:
         else:
             self.checks.append((parameter, getattr(self, slot)))
 
-    # ---- steps ----
+    # ---- steps of the loop ----
 
     def _step(self, name, op, args, attrs=None, numbers=None):
         given = [self._given(op, a) for a in args]
@@ -140,7 +140,7 @@ class LoopCodegen:
             raise InvalidArgumentError(f"{op}: {argument!r} is neither a name nor a number.")
         return argument
 
-    # ---- outputs ----
+    # ---- stores and sums ----
 
     def _sums(self):
         """Give the sums names, so that the steps after the loop can read them."""
@@ -209,7 +209,7 @@ class LoopCodegen:
         lines, index = (self.each, "i") if value.layout == FULL else (self.each_row, "r")
         lines.append(f"store({target}, {index}, {value.text}, {self.places[target]})")
 
-    # ---- text ----
+    # ---- source text ----
 
     def text(self):
         """Return (source, "task" or "entry")."""

@@ -18,7 +18,7 @@ from framework.kernels.products import COLUMNS
 def fits_loop(node):
     """Return whether a loop can contain the node: its op, dtypes and layouts are supported."""
     if not all(v.size for v in node.inputs):
-        return False  # an empty input
+        return False  # loops do not support empty inputs
     if is_sum(node):
         return True
     (output,) = node.outputs if len(node.outputs) == 1 else (None,)

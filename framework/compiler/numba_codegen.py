@@ -152,7 +152,7 @@ class NumbaCodegen(NumpyCodegen):
         self._close()
         super()._finish()
 
-    # ---- tasks ----
+    # ---- tasks of regions ----
 
     def _place(self, value):
         """Return the name of a value's array for a task: aligned and in C order."""

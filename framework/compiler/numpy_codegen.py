@@ -73,7 +73,7 @@ class NumpyCodegen:
         make = self.namespace["make"]
         return partial(_with_cells, make, self._cells) if self._cells else make
 
-    # ---- names ----
+    # ---- names in the source ----
 
     def _unique(self, text):
         text = re.sub(r"\W", "_", text).strip("_") or "value"
@@ -140,7 +140,7 @@ class NumpyCodegen:
         array, text = np.full(shape, number, dtype), "ones" if number == 1 else "full"
         return self._bound(("full", shape, array.flat[0].tobytes(), dtype), text, array)
 
-    # ---- nodes ----
+    # ---- code of nodes ----
 
     def _check_state(self, state):
         """Add the guards on Python state."""
@@ -383,7 +383,7 @@ class NumpyCodegen:
                 return None
             variable = self._variable(found[0])
             name = self._unique(f"{variable}_own")
-            # a line of its own, because `own` counts references
+            # on a separate line, because `own` counts references
             self._body.append(f"{name} = own({variable})")
             return name
         if value.dtype.kind not in "fiub" or not value.nbytes:
@@ -459,7 +459,7 @@ class NumpyCodegen:
 
     def _finish(self):
         for value in self.graph.ends:
-            self._name(value)  # emit all reads of variables before the first assignment
+            self._name(value)  # all reads of variables come before the first assignment
         for variable, value in self.graph.assigned:
             self._body.append(f"{self._variable(variable)}._array = {self._as_array(value)}")
         names = map(self._as_array, self.graph.results)

@@ -158,7 +158,7 @@ class Plan:
         (self._audits.postpone if postponed else self._audits.done)(call)
         self._schedule(call)
 
-    # ---- loops ----
+    # ---- change to Numba loops ----
 
     def _towards_loops(self, call):
         """Generate or compile the loops; after a failure, stay with NumPy calls."""
@@ -233,7 +233,7 @@ class Plan:
             entry = free.pop()
         except IndexError:
             free, run, warns, entry = self._another()
-        except BaseException:  # after a KeyboardInterrupt, release the lock that `pop` acquired
+        except BaseException:  # a KeyboardInterrupt: release the lock that `pop` acquired
             if run is not None:
                 free.append(True)
             raise

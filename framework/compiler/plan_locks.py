@@ -96,7 +96,7 @@ class exclusive_trace:
             self._acquired = acquire(PlanLocks(lists, locks), outer, _LONGEST)
             if self._acquired is None:
                 return self
-            if len(self._all_locks()) == len(locks):  # no plan has added a lock meanwhile
+            if len(self._all_locks()) == len(locks):  # no plan has added a lock
                 _held.locks.append(self._acquired)
                 return self
             self._acquired.append(True)

@@ -180,7 +180,7 @@ def reference(value):
         return lambda: value
 
 
-# ---- following a path ----------------------------------------------------------------------------
+# ---- values along a path of attributes -----------------------------------------------------------
 
 
 def _start(root, kind, name):
@@ -236,7 +236,7 @@ def _is_library(module):
     return top == _PACKAGE or top in _LIBRARY
 
 
-# ---- watching a run ------------------------------------------------------------------------------
+# ---- watching a traced call ----------------------------------------------------------------------
 
 
 class Watch:

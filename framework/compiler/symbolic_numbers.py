@@ -17,7 +17,7 @@ from framework.core.tensor import Tensor
 
 _LIMITS = {"int32": 2**31, "int64": 2**63}
 _LARGEST = float(np.finfo(np.float32).max)
-_EXACT = 2**53  # ints below this convert to float64 exactly
+_EXACT = 2**53  # smaller ints convert to float64 exactly
 
 
 class _NumberIndex(int):
@@ -64,7 +64,7 @@ class ScalarProgram:
         """End the trace; symbolic numbers act as plain numbers from then on."""
         self._recording = self.numbers = None
 
-    # ---- recording ----
+    # ---- recording of Python's arithmetic ----
 
     def plain(self, place):
         return self._plain[place]
@@ -100,7 +100,7 @@ class ScalarProgram:
             self._recording.take_argument(made)
         return self._outputs[place, dtype]
 
-    # ---- replay ----
+    # ---- replay for other numbers ----
 
     def values(self, numbers):
         """Return the number for each added argument; None if a guard fails."""
@@ -148,7 +148,7 @@ def _fits(number, dtype):
     return dtype == "float64"
 
 
-# ---- symbolic numbers ----------------------------------------------------------------------------
+# ---- the number classes --------------------------------------------------------------------------
 
 
 class _SymbolicNumber(WeakNumber):

@@ -50,7 +50,7 @@ _OF_KERAS_2 = ("keras.layers", "keras.models")
 _FUNCTION_PACKAGES = ("keras.activations", "keras.losses", "keras.metrics")
 
 
-# ---- names of the user's objects -----------------------------------------------------------------
+# ---- registered names of the user's classes and functions ----------------------------------------
 
 _objects = {}  # registered name -> class or function
 _names = {}  # class or function -> registered name
@@ -159,7 +159,7 @@ class sharing:
         _thread.shared = self._outer
 
 
-# ---- objects to configs --------------------------------------------------------------------------
+# ---- conversion of objects to configs ------------------------------------------------------------
 
 
 def serialize_value(obj) -> Any:
@@ -278,7 +278,7 @@ def copy_of(obj, **changes):
         return type(obj).from_config({**config, **changes})
 
 
-# ---- configs to objects --------------------------------------------------------------------------
+# ---- creation of objects from configs ------------------------------------------------------------
 
 
 def deserialize(config, custom_objects=None, safe_mode=True) -> Any:

@@ -35,7 +35,7 @@ def tensor(value, dtype=None, casts=False) -> Any:
         return Tensor(array_of(value, dtype, casts))
     elif isinstance(value, Operand) and not isinstance(value, WeakNumber):
         found = value
-    elif hasattr(value, "_as_operand"):  # variables, IndexedSlices and similar classes
+    elif hasattr(value, "_as_operand"):  # for variables, IndexedSlices and similar classes
         found = value._as_operand()
     elif isinstance(value, WeakNumber):
         found = value._adopted(dtypes.as_dtype(dtype or _default(value)))
@@ -63,7 +63,7 @@ def _default(number):
     return dtypes.python_float() if number.__class__ is float else dtypes.int32
 
 
-# ---- lists that hold tensors ---------------------------------------------------------------------
+# ---- lists that contain tensors ------------------------------------------------------------------
 
 
 def holds_tensors(nest):
@@ -120,7 +120,7 @@ def _first_dtype(nest):
     return None
 
 
-# ---- arrays --------------------------------------------------------------------------------------
+# ---- conversion to arrays ------------------------------------------------------------------------
 
 
 def array_of(value, dtype=None, casts=False):
@@ -176,7 +176,7 @@ def _array_of_python(value, wanted, casts):
         return _in_dtype(np.asarray(value), wanted)
     try:
         array = np.array(value)
-    except UnicodeDecodeError:  # the nest mixes str with bytes that are not valid text
+    except UnicodeDecodeError:  # raised if the nest mixes str with bytes that are not valid text
         return _in_dtype(np.array(value, object), wanted)
     except ValueError as error:
         raise InvalidArgumentError(f"Cannot make a tensor of a ragged nest: {error}") from None

@@ -213,7 +213,7 @@ def _of_numpy(value):
     """Return the DType for any other value that NumPy accepts as a dtype."""
     array_dtype = getattr(value, "dtype", None) if not isinstance(value, type) else None
     try:
-        if value is None:  # np.dtype(None) would be float64
+        if value is None:  # without this check, np.dtype(None) would be float64
             raise TypeError
         made = np.dtype(array_dtype if array_dtype is not None else value)
     except TypeError:
@@ -224,7 +224,7 @@ def _of_numpy(value):
         return _bfloat16()
     if made.kind in "SU":
         return string
-    if made.name in _BY_NAME:  # a supported dtype in another byte order
+    if made.name in _BY_NAME:  # for a supported dtype in another byte order
         return _BY_NAME[made.name]
     raise DTypeError(f"{value!r} is not a dtype that tensors can have{suggest(value, _BY_NAME)}")
 

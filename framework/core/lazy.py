@@ -61,7 +61,7 @@ def _hint(namespace, name, listed):
     """Return the end of the error message: why the name is left out, or a similar name."""
     if name.startswith("_"):
         return ""
-    from framework.core.left_out import why_left_out  # loaded only if a name is missing
+    from framework.core.left_out import why_left_out  # imported late: rarely needed
 
     if reason := why_left_out(namespace, name):
         return f"; {reason}"
@@ -104,5 +104,5 @@ def _exported(home):
 
 def _text(module, name):
     """Return the text of the file `name` in the directory of a module."""
-    folder, separator, _ = module.__file__.rpartition(os.sep)  # importing pathlib takes 4 ms
+    folder, separator, _ = module.__file__.rpartition(os.sep)  # pathlib takes 4 ms to import
     return module.__spec__.loader.get_data(folder + separator + name).decode()

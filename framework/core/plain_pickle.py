@@ -121,7 +121,7 @@ _PLAIN = {("_codecs", "encode"): Constructor(_encoded)} | {
 }  # fmt: skip
 
 
-# ---- the reader ----------------------------------------------------------------------------------
+# ---- the pickle reader ---------------------------------------------------------------------------
 
 
 class _Mark:
@@ -146,13 +146,13 @@ class _Reader:
         while True:
             code = data[at]
             # Fast path: a large pickle consists mostly of small ints (12 million in IMDB's).
-            if code == 0x4B:  # BININT1
+            if code == 0x4B:  # opcode BININT1
                 append(data[at + 1])
                 at += 2
-            elif code == 0x4D:  # BININT2
+            elif code == 0x4D:  # opcode BININT2
                 append(data[at + 1] | data[at + 2] << 8)
                 at += 3
-            elif code == 0x2E:  # STOP
+            elif code == 0x2E:  # opcode STOP
                 return self.pop()
             else:
                 method = methods.get(code)
@@ -164,7 +164,7 @@ class _Reader:
                 method(self)
                 at = self.at
 
-    # ---- reading ----
+    # ---- bytes of the pickle ----
 
     def take(self, size):
         end = self.at + size
@@ -186,7 +186,7 @@ class _Reader:
     def old_string(self, data):
         self.stack.append(data if self.encoding == "bytes" else data.decode(self.encoding))
 
-    # ---- the stack ----
+    # ---- the stack of values ----
 
     def pop(self):
         value = self.stack.pop()
@@ -228,7 +228,7 @@ class _Reader:
         for key, value in zip(values[::2], values[1::2]):
             target[_key(key)] = value
 
-    # ---- names and calls ----
+    # ---- global names and calls of constructors ----
 
     def name(self, module, name):
         if (module, name) not in self.constructors:
@@ -338,11 +338,11 @@ _METHODS = {
     ord(code) if isinstance(code, str) else code: method
     for code, method in {
         0x80: _protocol,
-        0x95: lambda r: r.take(8),  # FRAME: skip its length
+        0x95: lambda r: r.take(8),  # opcode FRAME: skip the length of the frame
         "(": lambda r: r.stack.append(_MARK),
         "0": lambda r: r.stack.pop(),
         "1": lambda r: r.run_of_values(),
-        # constants and numbers
+        # opcodes of constants and numbers
         "N": _push(lambda: None),
         0x88: _push(lambda: True),
         0x89: _push(lambda: False),
@@ -353,7 +353,7 @@ _METHODS = {
         0x8B: lambda r: r.stack.append(r.number(r.number(4), signed=True)),
         "F": lambda r: r.stack.append(float(r.line())),
         "G": lambda r: r.stack.append(struct.unpack(">d", r.take(8))[0]),
-        # strings and bytes
+        # opcodes of strings and bytes
         "S": _quoted,
         "T": lambda r: r.old_string(r.take(r.number(4))),
         "U": lambda r: r.old_string(r.take(r.number(1))),
@@ -365,7 +365,7 @@ _METHODS = {
         "C": _bytes(1),
         0x8E: _bytes(8),
         0x96: lambda r: r.stack.append(bytearray(r.take(r.number(8)))),
-        # containers
+        # opcodes of containers
         "]": _push(list),
         "l": lambda r: r.stack.append(r.run_of_values()),
         "a": _append,
@@ -382,7 +382,7 @@ _METHODS = {
         0x8F: _push(set),
         0x90: _add_items,
         0x91: _frozen,
-        # the memo
+        # opcodes of the memo
         "p": lambda r: r.remember(int(r.line())),
         "q": lambda r: r.remember(r.number(1)),
         "r": lambda r: r.remember(r.number(4)),
@@ -394,7 +394,7 @@ _METHODS = {
         "c": lambda r: r.name(r.line().decode(), r.line().decode()),
         0x93: _Reader.stack_name,
         "R": _Reader.call,
-        0x81: _Reader.call,  # NEWOBJ
+        0x81: _Reader.call,  # opcode NEWOBJ
         "b": _Reader.set_state,
         "Q": _Reader.persistent_value,
     }.items()

@@ -97,7 +97,7 @@ def print_message(text):
     if _Settings.interactive:
         print(text, flush=True)
         return
-    import logging  # imported late: `import framework` does not need it
+    import logging  # imported late, because `import framework` does not need it
 
     logging.getLogger("framework").info("%s", text)
 

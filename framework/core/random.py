@@ -212,7 +212,7 @@ def own_generator(seed, epoch):
     return np.random.Generator(np.random.Philox(key=place_key(seed, epoch)))
 
 
-# ---- drawing -------------------------------------------------------------------------------------
+# ---- random draws --------------------------------------------------------------------------------
 
 
 def draw(source, distribution, shape, dtype="float32", a=0.0, b=1.0) -> Any:

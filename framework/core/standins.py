@@ -148,7 +148,7 @@ def _filled(shape, dtype, fill, most):
     return array.reshape(shape)
 
 
-# ---- values that follow from sizes ---------------------------------------------------------------
+# ---- values computed from sizes ------------------------------------------------------------------
 
 
 def value_at(x, k):
@@ -157,7 +157,7 @@ def value_at(x, k):
         return None
     memo = _memo(x)
     if ("value", k) not in memo:
-        memo["value", k] = None  # if the next line raises, the value counts as unknown
+        memo["value", k] = None  # the value counts as unknown if the next line raises an error
         memo["value", k] = _value(x, k)
     return memo["value", k]
 
@@ -175,7 +175,7 @@ def _value(x, k):
     return found if index is None else nest.flatten(found)[index]
 
 
-# ---- shapes --------------------------------------------------------------------------------------
+# ---- shapes of stand-ins -------------------------------------------------------------------------
 
 
 def shape_at(x, k):

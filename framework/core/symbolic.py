@@ -128,7 +128,7 @@ class drawn_as_zeros(str):
     __slots__ = ()
 
 
-_SIZES = ("size", "classes", "depth", "count")  # op attributes that hold a size; None means unknown
+_SIZES = ("size", "classes", "depth", "count")  # op attributes that are a size; None: unknown
 
 
 def call(op, args, attrs):

@@ -210,7 +210,7 @@ class _Masks:
 
 
 masks = _Masks()
-_mask = Tensor._keras_mask  # the slot's descriptor; the property below replaces this attribute
+_mask = Tensor._keras_mask  # the slot's descriptor; a property replaces it below
 
 
 def _set_mask(tensor, mask):

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from framework.kernels import sealed
 
-VARIABLE = "FRAMEWORK_COMPILE_WAIT"  # "1": wait for the compilation of kernels
+VARIABLE = "FRAMEWORK_COMPILE_WAIT"  # if "1", processes wait for the compilation of kernels
 
 # name of a group of kernels -> the modules of `fast` whose `warm` functions compile it
 GROUPS = {
@@ -90,7 +90,7 @@ def mark(name):
     _mark(name).write(b"")
 
 
-# ---- this process --------------------------------------------------------------------------------
+# ---- in the process that needs kernels -----------------------------------------------------------
 
 
 def _ask(name, when_done):
@@ -148,7 +148,7 @@ def _finish(name):
         when_done()
 
 
-# ---- the worker ----------------------------------------------------------------------------------
+# ---- in the worker process -----------------------------------------------------------------------
 
 
 def work():
@@ -156,7 +156,7 @@ def work():
     import queue
 
     asked, answers = queue.Queue(), os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # nothing else may write to standard output
+    os.dup2(2, 1)  # only these names may be written to standard output
 
     def read():
         for line in sys.stdin:

@@ -25,7 +25,7 @@ _free = {}  # unused scratch memory: tuple of dtypes -> lists of arrays, one arr
 def size(elements, ufuncs):
     """Return the number of elements of a block, for blocks of about equal size."""
     if elements * ufuncs >= LEAST:
-        # even, so that two threads get equal work
+        # rounded to an even number, so that two threads get equal work
         count = 2 * max(1, round(elements / (2 * _SHARED)))
     else:
         count = max(1, -(-elements // ALONE))

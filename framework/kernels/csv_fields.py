@@ -10,7 +10,7 @@ from framework.kernels.deferred import Deferred
 
 NEWLINE, POINT, MINUS, PLUS, ZERO = b"\n.-+0"
 MOST_DIGITS = 15  # float64 represents every integer below 10**15 exactly
-LONGEST = MOST_DIGITS + 2  # the digits, a sign and a decimal point
+LONGEST = MOST_DIGITS + 2  # maximum bytes of a field: the digits, a sign and a decimal point
 POWERS = 10.0 ** np.arange(MOST_DIGITS + 1)
 BAD, INTEGER, REAL = range(3)
 
@@ -32,7 +32,7 @@ def fields(data, delimiter, columns):
     fast = _kernel.library(data.size)
     if fast is None:
         return None
-    shape = columns, data.size // columns + 1  # a field takes a byte at least: its end
+    shape = columns, data.size // columns + 1  # each field takes at least one byte, its end
     found = [np.empty(shape, dtype) for dtype in (np.float64, np.uint8, np.intp, np.intp)]
     rows = fast.parse(data, delimiter, *found)
     return None if rows < 0 else [array[:, :rows] for array in found]

@@ -38,7 +38,7 @@ _DIGAMMA = (
 )  # fmt: skip
 # x0 is the sum of these two numbers, because one float64 has too few digits
 _ZERO, _ZERO_REST = 1.4616321449683622, 9.549995429965697715e-17
-# Bernoulli numbers B2, B4, ...
+# the Bernoulli numbers B2, B4, ...
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510,
               43867 / 798, -174611 / 330, 854513 / 138, -236364091 / 2730)  # fmt: skip
 _STIRLING = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:10], 1)][::-1]
@@ -213,7 +213,7 @@ def _zeta_of_reals(s, a):
 def _zeta_below(s, q):
     if s <= 150:
         return (-1.0) ** s / math.factorial(s - 1) * polygamma(q, n=s - 1)
-    near = np.rint(-q)  # only the terms near the pole matter
+    near = np.rint(-q)  # for large s, only the terms near the pole of the sum have an effect
     return sum((q + near + k) ** -float(s) for k in (-1, 0, 1) if not np.any(near + k < 0))
 
 

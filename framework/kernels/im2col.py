@@ -75,7 +75,7 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
     *size, inner, _ = w.shape
     places = g.shape[1:-1]
     padding = windows.amounts(padding, sizes, size, strides, dilations)
-    # for fewer channels, `layout.add` is faster
+    # if there are fewer channels, `layout.add` is faster
     if groups == 1 and set(strides) == {1} and inner > _FEW:
         axes = zip(size, dilations, padding, sizes, places, strict=True)
         back = [((k - 1) * d - before, n - m + before) for k, d, (before, _), n, m in axes]
@@ -135,7 +135,7 @@ def conv_kernel(
     by_w, by_b = map(sum, zip(*share(work, len(x), work_size), strict=True))
     if layout.ones:
         by_w, by_b = by_w[:-1], by_w[-1]
-    if groups > 1 and not each_alone:  # shape (groups, cells, filters)
+    if groups > 1 and not each_alone:  # by_w has the shape (groups, cells, filters)
         by_w = np.moveaxis(by_w, 0, 1)
     by_w = by_w.reshape(*size, channels // groups, filters)
     return np.ascontiguousarray(by_w, dtype), by_b.astype(dtype, copy=False) if sums else None

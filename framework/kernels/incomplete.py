@@ -110,12 +110,12 @@ def _density_series(a, x, value, n):
     slopes = [np.log(x) - digamma(a)] if n else []
     slopes += [-polygamma(a, n=k) / math.factorial(k) for k in range(1, n)]
     coefficients = [value]
-    for j in range(1, n + 1):  # power series of f from f' = f · slope
+    for j in range(1, n + 1):  # the Taylor series of f follows from f' = f · slope
         coefficients.append(sum(coefficients[j - 1 - i] * slopes[i] for i in range(j)) / j)
     return coefficients
 
 
-# ---- Taylor coefficients -------------------------------------------------------------------------
+# ---- arithmetic of Taylor coefficients -----------------------------------------------------------
 
 
 def _product(p, q):
@@ -249,7 +249,7 @@ def _by_small_x(a, x, n):
     for k in range(1, 25):
         power = power * (-x / k)
         part = power
-        for j in range(n + 1):  # the power series of 1 / (a + k)
+        for j in range(n + 1):  # adds the Taylor series of 1 / (a + k) in a
             part = part / (a + k)
             total[j] = total[j] + part * (-1) ** j
     exponent = a * np.log(x) - log_gamma1p(a)
@@ -262,7 +262,7 @@ def _by_small_x(a, x, n):
 def _by_temme(a, x, n):
     """Return coefficient n, 0 or 1, of P where x < a, elsewhere of Q, for large a near x."""
     ratio = (x - a) / a
-    half = _deviance(a, x) / a  # η² / 2
+    half = _deviance(a, x) / a  # η² / 2 in Temme's expansion
     eta = np.sign(ratio) * np.sqrt(2 * half)
     density = np.exp(-a * half) / np.sqrt(2 * np.pi * a)
     rest = polynomial(_TEMME, eta) + polynomial(_TEMME_NEXT, eta) / a

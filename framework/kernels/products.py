@@ -85,7 +85,7 @@ def suits(m, n, depth):
         return m * n * depth >= LEAST and min(m, n, depth) >= _NARROWEST
     if min(m, n, depth) < _NARROW:
         return False
-    return n >= 128 or -n % 32 <= n // 4  # padding is at most a fifth of the panels' elements
+    return n >= 128 or -n % 32 <= n // 4  # padding must be at most a fifth of the panels' elements
 
 
 def swaps(m, n, depth, transpose_a, transpose_b):

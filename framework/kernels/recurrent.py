@@ -242,7 +242,7 @@ def _inputs_back(d, kernel, first=0):
     return dx.reshape(time, batch, len(kernel)).swapaxes(0, 1)
 
 
-# ---- the simple cell -----------------------------------------------------------------------------
+# ---- simple RNN ----------------------------------------------------------------------------------
 
 
 def simple_rnn(x, h, kernel, recurrent_kernel, bias, mask):

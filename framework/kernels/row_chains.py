@@ -35,9 +35,9 @@ class RowChain:
 
     def __init__(self, steps, shape):
         self._shape, self._size = tuple(shape), math.prod(shape)
-        # without operations: x * 1 has the bits of x
+        # without operations, multiply by 1, which keeps the bits
         self._codes = np.array([code for code, _ in steps] or [MULTIPLY], np.int8)
-        with np.errstate(over="ignore"):  # a number may be infinite in float32
+        with np.errstate(over="ignore"):  # a number may become infinite in float32
             self._values = np.array([number for _, number in steps] or [1], np.float32)
 
     def bound(self, array):
@@ -46,7 +46,7 @@ class RowChain:
         The array is in C order. The numbers must be within it: the kernel does not check them.
         """
         flat = array.reshape(len(array), self._size)
-        flat.flags.writeable = False  # one compiled form serves arrays of both kinds
+        flat.flags.writeable = False  # the kernel is compiled once for both dtypes of arrays
         codes, values, shape, size = self._codes, self._values, self._shape, self._size
         low = None
 

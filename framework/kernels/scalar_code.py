@@ -44,7 +44,7 @@ def _logic(sign):
 
 
 CODES = {
-    # arithmetic
+    # arithmetic ops
     "add": ScalarCode("{0} + {1}", "fi"),
     "subtract": ScalarCode("{0} - {1}", "fi"),
     "multiply": ScalarCode("{0} * {1}", "fi"),
@@ -72,7 +72,7 @@ CODES = {
     "masked": ScalarCode("{0} if {1} else {t}(0)", "fi", conditions=(1,)),
     "gated": ScalarCode("{0} * {1}", "fi"),
     "select": ScalarCode("{1} if {0} else {2}", "fib", conditions=(0,)),
-    # comparisons and logic
+    # comparisons and logical ops
     "equal": _compare("=="),
     "not_equal": _compare("!="),
     "less": _compare("<"),
@@ -90,7 +90,7 @@ CODES = {
     "is_inf": ScalarCode("abs({0}) == {t}(np.inf)", gives="bool"),
     "is_finite": ScalarCode("abs({0}) < {t}(np.inf)", gives="bool"),
     # powers, exponentials, logarithms
-    "power": ScalarCode("{0} ** {1}", slow=True),  # constant exponents: see `_by_products`
+    "power": ScalarCode("{0} ** {1}", slow=True),  # for constant exponents see `_by_products`
     "sqrt": ScalarCode("np.sqrt({0})"),
     "root": ScalarCode("np.sqrt({0})"),
     "rsqrt": ScalarCode("{t}(1) / np.sqrt({0})"),

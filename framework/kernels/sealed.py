@@ -103,7 +103,7 @@ def _opened(asked, cpu, features):
         root = Path(asked).absolute() if asked else _users_cache()
         folder = _private(root, _versions(cpu, features))
         return folder, _key(folder / "key")
-    except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home folder
+    except (OSError, RuntimeError) as error:  # RuntimeError if the user has no home folder
         tell_not_kept(error)
         return None
 
@@ -204,7 +204,7 @@ def _linked(name, path):
     return True
 
 
-# ---- versions ------------------------------------------------------------------------------------
+# ---- names of versions ---------------------------------------------------------------------------
 
 
 def _versions(cpu, features):

@@ -23,7 +23,7 @@ _OWN_GROUPS = "/proc/self/cgroup"
 
 _count = None
 _listeners = []
-_here = threading.local()  # its attribute `busy` is True while this thread runs a chunk
+_here = threading.local()  # `_here.busy` is True while this thread runs a chunk
 
 
 def count():

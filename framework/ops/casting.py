@@ -44,7 +44,7 @@ def saturate_cast(x, dtype):
     if not (source.is_floating and dtype.is_integer):
         return y
     for beyond, bound, limit in ((less, low, limits[0]), (greater, high, limits[1])):
-        # the source dtype cannot represent the limit of `dtype` exactly
+        # in this case, the source dtype cannot represent the limit of `dtype` exactly
         if _number(bound) != limit:
             y = select(beyond(x, bound), np.asarray(limit).astype(dtype.np), y)
     return y

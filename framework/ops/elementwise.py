@@ -27,7 +27,7 @@ def binary(name, forward, vjp_a, vjp_b, **options):
     return elementwise(name, forward, vjp_a, vjp_b, inputs=("a", "b"), **options)
 
 
-# ---- selection ---------------------------------------------------------------------------------
+# ---- selection by a condition --------------------------------------------------------------------
 
 # `masked` is a where the condition b is True, else exactly 0.
 masked = binary("masked", choose.masked, lambda g, b: masked(g, b), no_derivative)
@@ -104,7 +104,7 @@ def _abs_vjp(g, x):
     dtype = getattr(x, "array", x).dtype
     if dtype.kind == "c":
         return cast(divide_no_nan(g, absolute(x)), dtype=dtype) * conj(x)
-    return g * sign(x)  # the derivative at 0 is 0
+    return g * sign(x)  # the derivative of absolute at 0 is 0
 
 
 absolute = unary("abs", np.abs, _abs_vjp)
@@ -213,7 +213,7 @@ cosh = unary("cosh", no_warnings(np.cosh), lambda g, x: g * sinh(x))
 def _tanh_back(a, b):
     """Return a (1 - b²); a - a b² would be NaN for infinite a."""
     d = np_multiply(b, b)
-    if type(d) is not ndarray:  # for 0-d operands the ufunc returned a scalar
+    if type(d) is not ndarray:  # the ufunc returns a scalar for 0-d operands
         return a * (1 - d)
     np_subtract(1, d, d)
     return np_multiply(a, d, d) if np.shape(a) == d.shape else a * d
@@ -229,7 +229,7 @@ tanh = unary(
 )
 
 
-_LARGE = {("f", 2): 200.0, ("f", 8): 1e150}  # for larger x, x² + 1 rounds to x²
+_LARGE = {("f", 2): 200.0, ("f", 8): 1e150}  # above this x, x² + 1 rounds to x²
 
 
 def _asinh_slope(x):
@@ -284,6 +284,6 @@ def _softplus(x):
 # The derivative of relu at 0 is 0. The rule multiplies by the mask, as in TensorFlow, because a
 # selection is slower.
 relu = unary("relu", _relu, _relu_vjp)
-relu6 = unary("relu6", _relu6, _relu6_vjp)  # the derivatives at 0 and 6 are 0
+relu6 = unary("relu6", _relu6, _relu6_vjp)  # the derivative of relu6 at 0 and at 6 is 0
 sigmoid = unary("sigmoid", no_warnings(_sigmoid), lambda g, y: g * (y - y * y))
 softplus = unary("softplus", no_warnings(_softplus), lambda g, x: g * sigmoid(x))

@@ -29,7 +29,7 @@ def _infer(x, *, axes):
     return tuple(x.shape), _complex_dtype(np_dtype(x))
 
 
-# ---- complex numbers -----------------------------------------------------------------------------
+# ---- transforms of complex numbers ---------------------------------------------------------------
 
 # `fft` sums x exp(-2πi jk/n) along each of `axes`. `ifft` is the inverse; it divides by the sizes.
 fft = Op(
@@ -42,7 +42,7 @@ ifft = Op(
 )  # fmt: skip
 
 
-# ---- real numbers --------------------------------------------------------------------------------
+# ---- transforms of real numbers ------------------------------------------------------------------
 
 
 def _rfft(x, *, length):

@@ -76,7 +76,7 @@ frame = movement("frame", _frame, _frame_vjp, fresh=True, infer=_frame_infer)
 overlap_add = movement("overlap_add", _overlap_add, _overlap_add_vjp, infer=_overlap_add_infer)
 
 
-# ---- reflection ----------------------------------------------------------------------------------
+# ---- extension of an axis by reflection ----------------------------------------------------------
 
 
 def _reflect(x, *, width):

@@ -247,7 +247,7 @@ sqrtm = Op(
 logm = Op("logm", matrices.logm, _by_block_matrix(lambda x: logm(x)), infer=_like_input)
 
 
-# ---- no derivative -------------------------------------------------------------------------------
+# ---- ops without a derivative --------------------------------------------------------------------
 
 
 def _matrix_rank(x, tol=None):

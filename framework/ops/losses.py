@@ -23,7 +23,7 @@ from framework.ops.elementwise import negative, no_warnings, sigmoid
 from framework.ops.movement import reshape
 from framework.ops.reduction import reduce_mean, reduce_sum
 
-# ---- operands ------------------------------------------------------------------------------------
+# ---- conversion of operands ----------------------------------------------------------------------
 
 
 def as_tensor(value, dtype):

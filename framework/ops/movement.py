@@ -23,7 +23,7 @@ def forwards(x):
     return x.copy() if type(x) is np.ndarray and min(x.strides, default=0) < 0 else x
 
 
-# ---- shape ---------------------------------------------------------------------------------------
+# ---- changes of shape ----------------------------------------------------------------------------
 
 
 def _reshape_infer(x, *, shape):

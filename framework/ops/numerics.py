@@ -43,7 +43,7 @@ ldexp = binary(
 nextafter = binary("nextafter", no_warnings(np.nextafter), lambda g: g, lambda g: g * 0)
 signbit = unary("signbit", np.signbit, no_derivative)
 
-# ---- integers ------------------------------------------------------------------------------------
+# ---- integers and their bits ---------------------------------------------------------------------
 
 gcd = binary("gcd", np.gcd, no_derivative, no_derivative)
 lcm = binary("lcm", np.lcm, no_derivative, no_derivative)

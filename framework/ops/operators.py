@@ -55,7 +55,7 @@ def _of_numbers(op):
     if op in _LOGICAL:
         return op
 
-    def checked(x, y):  # two tensors have the same dtype here, so testing one is enough
+    def checked(x, y):  # both tensors have the same dtype, so only one is tested
         one = x if type(x) is Tensor else y
         if one.array.dtype is _BOOL if type(one) is Tensor else _are_booleans(x, y):
             raise refused_booleans(op.name if isinstance(op, Op) else op.__name__)
@@ -306,7 +306,7 @@ def _item_of(tensor, parts):
     return tensor[tuple(items)]
 
 
-_set_assign = vars(Tensor)["assign"].__set__  # sets `assign` on a single tensor
+_set_assign = vars(Tensor)["assign"].__set__  # sets `assign` on the slice only
 
 
 def _item_of_variable(var, slice_spec):

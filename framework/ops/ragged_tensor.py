@@ -58,7 +58,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         self.values = values if isinstance(values, RaggedTensor) else tensor(values)
         self.row_splits = splits
 
-    # ---- parts ----
+    # ---- parts and sizes ----
 
     def _parts(self):
         return (*self.nested_row_splits, self.flat_values)
@@ -163,7 +163,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         """Return itself: row splits are int64."""
         return self
 
-    # ---- to other forms ----
+    # ---- conversion to other forms ----
 
     def to_list(self) -> list:
         """Return nested lists of the elements."""
@@ -223,7 +223,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         shape = (len(self), self.bounding_shape(1).item(), *sizes)
         return SparseTensor(Tensor(np.column_stack([rows, columns, rest])), values, shape)
 
-    # ---- elements ----
+    # ---- indexing ----
 
     def __len__(self) -> int:
         return self.row_splits.shape[0] - 1
@@ -276,7 +276,7 @@ class RaggedTensor(RaggedConstructors, Composite):
             values, Tensor(taken))  # fmt: skip
         return RaggedTensor.from_row_lengths(values, lengths)
 
-    # ---- functions of elements, rows ----
+    # ---- elementwise functions and reductions ----
 
     def _mapped(self, op):
         return self.with_flat_values(op(self.flat_values))

@@ -112,7 +112,7 @@ reduce_max = reduction("reduce_max", _extreme(np.maximum, _lowest), _share_of_ti
 reduce_min = reduction("reduce_min", _extreme(np.minimum, _highest), _share_of_ties)
 
 
-# ---- no derivative -------------------------------------------------------------------------------
+# ---- reductions without a derivative -------------------------------------------------------------
 
 reduce_any = reduction(
     "reduce_any", lambda x, *, axis, keepdims: np.any(x, axis=axis, keepdims=keepdims),
@@ -167,7 +167,7 @@ def _logsumexp_vjp(g, x, y, axis, keepdims):
     """
     shares = exp(x - restore(y, axis, keepdims))
     total = reduce_sum(shares, axis=axis, keepdims=True)
-    # the sum is NaN if x is infinite: replace it by 1
+    # the sum is NaN if x is infinite, so replace it by 1
     total = select(equal(total, total), total, 1.0)
     return restore(g, axis, keepdims) * (shares / total)
 

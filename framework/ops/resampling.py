@@ -84,7 +84,7 @@ def taps(sampling):
     n, size, method, antialias = sampling
     scale = n / size
     if method == "nearest":
-        # float32, as in TensorFlow, so that positions round alike
+        # in float32 as in TensorFlow, so that positions round to the same pixels
         at = np.arange(0.5, size, dtype=np.float32) * np.float32(scale)
         return np.minimum(at.astype(int), n - 1)[None], None
     if method == "area":
@@ -115,7 +115,7 @@ def _taps_back(sampling):
     return resampling.transposed(*taps(sampling), sampling[0])
 
 
-# ---- ops -----------------------------------------------------------------------------------------
+# ---- ops that resample ---------------------------------------------------------------------------
 
 
 @functools.lru_cache(512)

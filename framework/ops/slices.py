@@ -41,7 +41,7 @@ class IndexedSlices:
     """
 
     __slots__ = ("__weakref__", "dense_shape", "indices", "values")
-    __array_priority__ = 1000  # for `array + slices`, NumPy then calls `IndexedSlices.__radd__`
+    __array_priority__ = 1000  # makes NumPy call `IndexedSlices.__radd__` for `array + slices`
 
     def __init__(self, values, indices, dense_shape=None):
         self.values, self.indices = tensor(values), tensor(indices)

@@ -37,7 +37,7 @@ from framework.ops.linalg import solve
 from framework.ops.movement import gather, getitem, reshape, stack
 from framework.ops.reduction import np_dtype
 
-# ---- boundaries ----------------------------------------------------------------------------------
+# ---- boundary modes ------------------------------------------------------------------------------
 
 
 def _reflected(x, n):
@@ -82,7 +82,7 @@ def fold(x, n, mode):
     return x if mode == "constant" else clip(_FOLDS[mode](x, n), 0.0, float(n - 1))
 
 
-# ---- reading -------------------------------------------------------------------------------------
+# ---- reading pixels ------------------------------------------------------------------------------
 
 
 def _away_from_zero(x):

@@ -59,7 +59,7 @@ class EventLog(Recorder):
     def __exit__(self, *_):
         self.close()
 
-    # ---- events ----
+    # ---- recorder events ----
 
     def op(self, op, args, attrs, outputs, saved):
         tensors = [a for a in args if type(a) is Tensor]

@@ -56,7 +56,7 @@ def why(tape, targets, source):
     )
 
 
-# ---- reasons that need no record -----------------------------------------------------------------
+# ---- reasons that do not depend on the record ----------------------------------------------------
 
 
 def _of_values(targets, source):
@@ -97,7 +97,7 @@ def _used_up(tape, source):
     )  # fmt: skip
 
 
-# ---- where the paths end -------------------------------------------------------------------------
+# ---- ops at which paths end ----------------------------------------------------------------------
 
 
 def _disconnected(tape, targets, mine):

@@ -158,7 +158,7 @@ class _Check:
             flat[place] = each
         return nest.flatten(self._function(nest.pack_sequence_as(self._args, flat)))
 
-    # ---- slopes ----
+    # ---- directional derivatives ----
 
     def _rows(self, found, weights):
         values = [self._flat[i] for i in self._places]

@@ -97,7 +97,7 @@ def _connect(edges, origin, key):
         edges.setdefault((source, key), "" if shape is None else str(tuple(shape)))
 
 
-# ---- Graphviz ------------------------------------------------------------------------------------
+# ---- output for Graphviz -------------------------------------------------------------------------
 
 
 def to_dot(tape, collapse=True):
@@ -116,7 +116,7 @@ def _quoted(text):
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-# ---- SVG -----------------------------------------------------------------------------------------
+# ---- output as SVG -------------------------------------------------------------------------------
 
 DROP, MARGIN = 44, 16
 FILLS = {True: "#eceff4", False: "#ffffff"}

@@ -87,7 +87,7 @@ class Checker(Recorder):
         """Return the `Origin` of a tensor's values that are not finite; None if there is none."""
         return None if tensor.serial is None else self._taints.get(tensor.serial)
 
-    # ---- events ----
+    # ---- recorder events ----
 
     def op(self, op, args, attrs, outputs, saved):
         for output in outputs:
@@ -134,7 +134,7 @@ class Checker(Recorder):
         if self._immediate and origin.phase == "forward":
             raise origin.error()
 
-    # ---- origins ----
+    # ---- origins of nonfinite values ----
 
     def _from_outside(self, value, op):
         array = getattr(value, "array", value)

@@ -14,8 +14,8 @@ class Ops(Recorder):
     """Records every op with its tensors, and checks the ops one by one."""
 
     def __init__(self):
-        self._calls = []  # (op, args, attrs, outputs, layer, line) of each call
-        self._reads = {}  # serial of a tensor -> serial of the variable whose value it is
+        self._calls = []  # one (op, args, attrs, outputs, layer, line) per call of an op
+        self._reads = {}  # serial of a tensor -> serial of the variable that was read
 
     def __enter__(self):
         recorders.push(self)

@@ -4,7 +4,7 @@ import numpy as np
 
 from framework.autodiff.debug.recorded_ops import name_of, steps
 
-# ---- the table -----------------------------------------------------------------------------------
+# ---- the table of recorded ops -------------------------------------------------------------------
 
 HEADER = ("#", "op", "shapes", "dtype", "kept", "layer", "line")
 ROWS = 200
@@ -67,7 +67,7 @@ def _size(count):
     return f"{count:.1f} GB"
 
 
-# ---- memory --------------------------------------------------------------------------------------
+# ---- memory of the record ------------------------------------------------------------------------
 
 
 class Memory:

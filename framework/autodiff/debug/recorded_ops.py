@@ -136,7 +136,7 @@ def _fill_from_event_log(tape, found):
             step.in_shapes, step.out_shapes = entry.shapes[:-count], entry.shapes[-count:]
 
 
-# ---- shapes --------------------------------------------------------------------------------------
+# ---- inference of shapes -------------------------------------------------------------------------
 
 
 def _find_shapes(tape, found):
@@ -215,7 +215,7 @@ def _input_shapes(step, known):
         if serial in known:
             shapes[position] = known[serial][0]
         for i, name in enumerate(step.op.inputs):
-            # the rule keeps this input, which may be a constant
+            # inputs that the rule reads have known shapes, also constants
             if name in reads and shapes[i] is None:
                 shapes[i] = np.shape(getattr(reads[name], "array", reads[name]))
     return list(shapes.values())

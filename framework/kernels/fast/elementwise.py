@@ -20,7 +20,7 @@ from framework.kernels.fast.tasks import CompiledTask, pointer
 _zero, _one, _two, _inf = (np.float32(c) for c in (0, 1, 2, np.inf))
 
 
-# ---- memory --------------------------------------------------------------------------------------
+# ---- memory access -------------------------------------------------------------------------------
 # Indices are unchecked. `place` is an array's index among the loop's arrays. It selects metadata
 # that tells LLVM that the arrays do not overlap. Without the metadata LLVM tests for overlap, and
 # does not vectorize loops over many arrays.
