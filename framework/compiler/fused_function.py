@@ -104,7 +104,7 @@ class FusedFunction:
         self._loops = False
         if doing not in _told:
             _told.add(doing)
-            told = f"{doing} its loops failed ({brief(error)})"
+            told = f"{doing} the loops failed ({brief(error)})"
             tell(f"The optimizer's update stays with NumPy calls: {told}.", error)
 
     def use_loops(self):

@@ -168,5 +168,5 @@ def why_not(nodes):
 def why_not_gradients(nodes):
     """Return the reason why a plan cannot contain this backward pass, or None."""
     if any(type(s) is not OpNode for s in nodes):
-        return "its backward pass reads values or draws random numbers"
+        return "the backward pass reads values or draws random numbers"
     return None

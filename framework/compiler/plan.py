@@ -174,7 +174,7 @@ class Plan:
 
     def _stay(self, doing, error):
         self._loop_code = self._loops_at = None
-        self.trouble = f"{doing} its loops failed ({brief(error)})"
+        self.trouble = f"{doing} the loops failed ({brief(error)})"
         self._tell(f"stays with NumPy calls: {self.trouble}", error)
 
     def _consider(self, call):

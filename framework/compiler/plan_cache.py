@@ -156,7 +156,7 @@ class PlanCache:
             return run.result, None
         # the compiler failed, but the body has already returned its result
         except Exception as error:
-            self.refuse(key, f"generating its plan failed ({brief(error)})", error)
+            self.refuse(key, f"generating the plan failed ({brief(error)})", error)
             return run.result, None
         return run.result, trace
 
@@ -251,7 +251,7 @@ class PlanCache:
         """Refuse the key if too many traces have led to no plan."""
         if len(seen) > _PATHS:
             changing = seen[-2].differs_from(seen[-1])
-            path = "it executes another path at every call"
+            path = "the function takes another path at every call"
             self.refuse(key, path if changing is None else f"{changing} changes from call to call")
 
     def _unlike(self, key, run):
@@ -259,9 +259,9 @@ class PlanCache:
         count = self.unlike[key] = self.unlike.get(key, 0) + 1
         if run.recording.created_variables:
             if count > _ATTEMPTS:
-                self.refuse(key, "it creates variables at every call")
+                self.refuse(key, "the function creates variables at every call")
         elif count > 1:  # the first such call is accepted, because it may have filled a cache
-            self.refuse(key, f"it changes {run.changed}, which it reads")
+            self.refuse(key, f"the function changes {run.changed}, which it reads")
 
     def _disagree(self, key, found):
         """Refuse the key, because traces differ and no guard distinguishes them."""
@@ -275,8 +275,8 @@ class PlanCache:
 
     def _why_full(self, entries):
         if entries:
-            return f"its conditions took another path in each of {_PATHS} traces"
-        return f"it was called with more than {SIGNATURES} signatures, the limit of plans"
+            return f"conditions of the function took another path in each of {_PATHS} traces"
+        return f"the function was called with more than {SIGNATURES} signatures, the limit of plans"
 
     def refuse(self, key, reason, error=None, quietly=False):
         """Run calls with this key eagerly from now on."""
@@ -296,7 +296,7 @@ class PlanCache:
         """Return `run()`, the eager result, after a plan raised `error`; then refuse the key."""
         result = run()
         self.plans.pop(key, None)
-        self.refuse(key, f"running its plan failed ({brief(error)})", error)
+        self.refuse(key, f"running the plan failed ({brief(error)})", error)
         return result
 
     def drop_outdated(self, key):
@@ -399,7 +399,7 @@ class Audit:
             where = f" at {found.line}" if found.line else ""
             return self.end(f"{found.what or 'the executed path'} changed{where}", run)
         if (changed := entry.state.changed()) is not None:
-            return self.end(f"it changes {changed}, which it reads", run)
+            return self.end(f"the function changes {changed}, which it reads", run)
         after = run.recording.undo()
         entry.plan.audited()
         found = by_plan(entry)

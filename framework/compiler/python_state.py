@@ -287,10 +287,10 @@ class Watch:
     def _why_not(self):
         for name, before, now in zip(_RANDOM, self._global_random, _global_random(), strict=True):
             if before is not None and before != now:
-                return f"it draws from the generator of {name}, outside framework.random"
+                return f"the function draws from the generator of {name}, outside framework.random"
         for generator, before, name in self._random.values():
             if _state_of(generator) != before:
-                return f"it draws from {name}, a generator outside framework.random"
+                return f"the function draws from {name}, a generator outside framework.random"
         return None
 
     def _see(self, frame, event, arg):

@@ -152,7 +152,7 @@ class SymbolicPlans:
         # the compiler failed, but the body has already returned its result
         except Exception as error:
             attempts.give_up()
-            plan_cache.refuse(general, f"generating its plan failed ({brief(error)})", error)
+            plan_cache.refuse(general, f"generating the plan failed ({brief(error)})", error)
 
     def _make_plan(self, general, candidate, trace):
         plan = SymbolicPlan(candidate, trace.state.joined(candidate.state), self._plan_cache)

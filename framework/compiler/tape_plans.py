@@ -115,9 +115,11 @@ class TapePlans:
 
         def graph():
             if any(kind in (PAUSED, RESET, UNMET, WATCHED) for kind, *_ in tape._notes[notes:]):
-                raise NoPlanError("it pauses or resets the outer tape, or watches a tensor on it")
+                raise NoPlanError(
+                    "the function pauses or resets the outer tape, or watches a tensor on it"
+                )
             if recording.outside(tape):
-                raise NoPlanError("it uses a watched tensor that is not an argument")
+                raise NoPlanError("the function uses a watched tensor that is not an argument")
             return taped.differentiate()
 
         def plan_of(joint, state):
@@ -244,7 +246,7 @@ class _TapedTrace:
         if len(made) > _RESULTS:
             return f"more than {_RESULTS} of its results have gradients"
         if any(v.serial in recording.assigned for v in self.watched):
-            return "it assigns a variable that the tape watches"
+            return "the function assigns a variable that the tape watches"
         began, count = len(recording.nodes), len(self._leaves)
         assigned = dict(recording.assigned)
         seeds = [Tensor(np.ones(t.array.shape, t.array.dtype)) for t in made]
@@ -273,7 +275,7 @@ class _TapedTrace:
             return "a watched input has no gradient"
         graph = recording.graph([*self._leaves, *found])
         if assigned.keys() != recording.assigned.keys() or recording.refusal is not None:
-            return "its backward pass assigns variables or reads values"
+            return "the backward pass assigns variables or reads values"
         graph.structure = self._run.structure
         facts = self.made, [v.serial for v in recording.read.values()]
         values = graph.arguments[len(self._copies) :]

@@ -74,7 +74,9 @@ class TracedCall:
         if self.recording.refusal is not None:
             return str(self.recording.refusal)
         if self.leaves is None:
-            return f"it returns {type(self.result).__name__}, which is not a nest of tensors"
+            return (
+                f"the function returns {type(self.result).__name__}, which is not a nest of tensors"
+            )
         return self.watch.trouble
 
     def graph(self):

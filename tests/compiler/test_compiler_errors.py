@@ -71,26 +71,26 @@ def failing(kind):
 
 # name -> (function that breaks the compiler there, part of the message)
 IN_PYTHON = {
-    "optimized": (lambda change: change(plan, optimized=raising), "generating its plan"),
-    "grouped": (lambda change: change(plan, grouped=raising), "generating its plan"),
-    "program": (lambda change: change(plan, NumpyCodegen=raising), "generating its plan"),
-    "text": (lambda change: change(NumpyCodegen, compiled=raising), "generating its plan"),
-    "graph": (lambda change: change(GraphRecorder, graph=raising), "generating its plan"),
+    "optimized": (lambda change: change(plan, optimized=raising), "generating the plan"),
+    "grouped": (lambda change: change(plan, grouped=raising), "generating the plan"),
+    "program": (lambda change: change(plan, NumpyCodegen=raising), "generating the plan"),
+    "text": (lambda change: change(NumpyCodegen, compiled=raising), "generating the plan"),
+    "graph": (lambda change: change(GraphRecorder, graph=raising), "generating the plan"),
     "difference": (
         lambda change: [
             change(module, difference=raising) for module in (plan_cache, symbolic_plans)
         ],
-        "generating its plan",
+        "generating the plan",
     ),
-    "memory": (lambda change: change(Arena, make=raising), "running its plan"),
-    "run": (lambda change: fail(change, "NumpyCodegen", "NumbaCodegen"), "running its plan"),
+    "memory": (lambda change: change(Arena, make=raising), "running the plan"),
+    "run": (lambda change: fail(change, "NumpyCodegen", "NumbaCodegen"), "running the plan"),
 }
 WITHOUT_LOOPS = {
-    "fits": (lambda change: change(plan, fits_loop=raising), "generating its loops"),
-    "loop": (lambda change: change(loop_kernels, LoopCodegen=raising), "generating its loops"),
-    "compile": (lambda change: change(LoopMachineCode, compile=raising), "compiling its loops"),
-    "library": (lambda change: change(tier, library=raising), "compiling its loops"),
-    "run": (lambda change: fail(change, "NumbaCodegen"), "running its loops"),
+    "fits": (lambda change: change(plan, fits_loop=raising), "generating the loops"),
+    "loop": (lambda change: change(loop_kernels, LoopCodegen=raising), "generating the loops"),
+    "compile": (lambda change: change(LoopMachineCode, compile=raising), "compiling the loops"),
+    "library": (lambda change: change(tier, library=raising), "compiling the loops"),
+    "run": (lambda change: fail(change, "NumbaCodegen"), "running the loops"),
 }
 BROKEN = [
     *(pytest.param(*way, "runs eagerly", id=f"plan: {name}") for name, way in IN_PYTHON.items()),

@@ -358,7 +358,7 @@ def test_the_reason_names_the_read():
     f = tf.function(counts_its_calls()[0])
     for _ in range(4):
         f(X)
-    assert "it changes n, which it reads" in f.explain()
+    assert "the function changes n, which it reads" in f.explain()
 
 
 def test_guards_do_not_keep_objects_alive():
