@@ -87,7 +87,7 @@ def _alike(a, b):
 
 
 def _relu_gradient_of_batch_norm(gated, node):
-    """Return arguments and attributes for `batch_norm_back` to apply ReLU's gradient, or None."""
+    """Return arguments and attributes with which `batch_norm_back` applies ReLU's gradient."""
     h, where = gated.args
     if type(h) is not Value or not _alike(h, gated.outputs[0]):
         return None
@@ -97,7 +97,7 @@ def _relu_gradient_of_batch_norm(gated, node):
         y, other = map(_compared, where.node.args, ("greater", "less"), (0, 6))
         y, attrs = y if y is other else None, {**attrs, "most": 6.0}
     made = getattr(y, "node", None)
-    # ReLU's output is positive where its input is: the comparison can use the input.
+    # ReLU's output is positive where its input is, so the comparison can use the input.
     if made is not None and (_is(y, "relu") or _is(y, "relu6")):
         (y,) = made.inputs
     if not _is(y, "batch_norm") or y.node.outputs[0] is not y:

@@ -244,7 +244,8 @@ class Plan:
         except RuntimeError as error:
             if "already entered" not in str(error):
                 raise
-            # an outer call has entered `_context`, and `run` has not started: run it the slow way
+            # an outer call is in `_context`, so `run` has not started: suppress warnings the slow
+            # way
             return _slowly(run, *arrays)
         finally:
             free.append(entry)

@@ -1,6 +1,6 @@
 """Deferred: a Numba kernel for data pipelines, used once enough has been computed without it.
 
-Importing Numba takes half a second, which a short iteration over a dataset does not earn back.
+The import of Numba takes half a second, which does not pay off for a short iteration.
 """
 
 import sys

@@ -172,7 +172,7 @@ def _block(
             )  # fmt: skip
         return
     runs, pieces, each, pace = _shares(max(lines_of_all, 1), length, tiles, steps)
-    # counters instead of divisions, which are slow
+    # counters, because divisions are slow
     left, matrix, line, piece = lines_of_all, 0, 0, 0
     for n in range(0, columns, WIDTH):
         here, b_at = min(WIDTH, columns - n), n // WIDTH * stride
