@@ -5,7 +5,7 @@ To recorders, a call of a decorated function is one `Op` with several outputs an
 - its inputs are the tensors among the arguments, the value of each variable that the function
   reads, and the results that the function computed, in this order;
 - its forward returns the results as new tensors. This is enough for a replay, because the ops
-    inside the function were recorded before;
+  inside the function were recorded before;
 - its attribute `call` holds the user's `grad_fn`, and its joint rule is `call(g)`. The results
   among the inputs have no rule, so no gradient reaches the ops inside the function;
 - `grad_fn` runs on tensors; if an outer tape or a trace is active, it records the ops of

@@ -1,15 +1,15 @@
 """ForwardAccumulator: directional derivatives, computed together with the values.
 
 An accumulator is a recorder. When it receives an op, it computes the tangents of the outputs from
-those of the inputs, and keeps them while the outputs exist. Recorders entered before the
-accumulator receive these computations too, so nesting gives derivatives of derivatives.
+those of the inputs, and keeps them while the outputs exist. Only recorders entered before the
+accumulator receive these computations, so nesting gives derivatives of derivatives.
 
 Ops have no rules for forward mode. The Jacobian J of an op follows from its vjp, J transposed:
 
 - the J of an elementwise op is diagonal, so it equals its transpose: the vjp of the tangent is J t;
 - a linear op is applied to the tangent itself;
 - for any other op, a tape records the vjp of a zero cotangent. The vjp is linear in the cotangent,
-    so differentiating it along t gives J t.
+  so differentiating it along t gives J t.
 """
 
 import inspect

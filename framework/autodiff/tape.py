@@ -6,7 +6,7 @@ edges, in the order of the ops: for each tracked input with a rule
 
 - `produced` is the serial of the output, `serial` that of the input;
 - `last` marks the op's edge that the backward pass reaches last, after which it drops the
-    cotangent;
+  cotangent;
 - `shape` is the input's shape if the op may broadcast the input, otherwise None;
 - `read` holds the `count` values that the rule reads after the cotangent: None if 0, the value if
   1, otherwise a tuple.
@@ -439,7 +439,7 @@ class GradientTape(TapeNotes, Jacobians):
                 return finished(sliced(values, g.indices, g.dense_shape))
             if array.dtype.kind == "c":
                 g = conj(g)
-            if type(g) is Tensor:  # cast: a NumPy bfloat16 array times a Python number is float32
+            if type(g) is Tensor:  # cast back: bfloat16 times a Python number is float32 in NumPy
                 return g if g.array.dtype == array.dtype else cast(g, dtype=array.dtype)
             return g if type(g) is Batched else Tensor(np.asarray(g, array.dtype))
         if zero:

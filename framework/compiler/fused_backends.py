@@ -25,7 +25,7 @@ from framework.kernels import threads, tier
 
 
 class Namespace(dict):
-    """The globals of generated source: a name for each object."""
+    """The global variables of generated source, with a unique name for each object."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

@@ -74,8 +74,10 @@ class Plan:
         self._schedule(0)
 
     def _install(self, form, otherwise):
-        """Use `form`, a pair (code generator, its `make`); if its first call raises, call
-        `otherwise(error, arrays)`."""
+        """Use `form`, a pair (code generator, its `make`).
+
+        If the first call raises an error, call `otherwise(error, arrays)`.
+        """
         self._form = form
         self._offer(self._on_trial(form, otherwise), form)
 

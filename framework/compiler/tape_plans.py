@@ -184,7 +184,7 @@ class _TapeGraphRecorder(GraphRecorder):
         super().variable_read(variable, tensor)
 
     def at_first(self, variable):
-        """Return a variable's Value before the call; None if the call did not read it."""
+        """Return the Value of a variable before the call; None if the call did not read it."""
         return self._read.get(variable.serial)
 
     def still_there(self):

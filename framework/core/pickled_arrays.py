@@ -28,7 +28,7 @@ class _DType:
     def set_state(self, state):
         order = _text(state[1]) if type(state) is tuple and len(state) > 4 else None
         if order not in ("<", ">", "|", "=") or state[2:5] != (None, None, None):
-            raise ValueError("expected the byte order of a dtype without fields")
+            raise ValueError("expected a dtype without fields, in a known byte order")
         size = state[5] if len(state) > 5 else -1
         if size > 0 and self.dtype.kind in "SU":
             self.dtype = np.dtype(

@@ -191,7 +191,7 @@ class _Reader:
     def pop(self):
         value = self.stack.pop()
         if value is _MARK:
-            raise ValueError("no value on the stack")
+            raise ValueError("expected a value on the stack")
         return value
 
     def run_of_values(self):
@@ -214,7 +214,7 @@ class _Reader:
     def remember(self, index):
         value = self.stack[-1]
         if value is _MARK:
-            raise ValueError("no value on the stack")
+            raise ValueError("expected a value on the stack")
         self.memo[index] = value
 
     def several(self, count, kind=tuple):

@@ -1,7 +1,7 @@
-"""Random numbers: each draw is Philox with the seed as key and the draw's number as counter.
+"""Random numbers: each draw uses Philox with the seed as key and its number as counter.
 
-A draw depends on nothing else, such as earlier draws, threads or sizes. `draw` makes all draws and
-notifies recorders, except for `permutation` and `buffer_slots`.
+A draw does not depend on earlier draws, threads or sizes. All draws except `permutation` and
+`buffer_slots` go through `draw`, which notifies recorders.
 """
 
 import contextlib
@@ -160,7 +160,7 @@ def set_seed(seed):
 
 @contextlib.contextmanager
 def temporary_seed(seed):
-    """Seed the global generator in a `with` block, and restore it after; None changes nothing."""
+    """Seed the global generator in a `with` block, and restore it afterwards; None: no change."""
     if seed is None:
         yield
         return

@@ -26,8 +26,8 @@ _CHANNELS = 16  # minimum channels and filters for which Winograd's algorithm is
 _LINE = 24
 _FEW = 24  # minimum columns (channels or filters) of the direct algorithm's matrix products
 # The largest tile size m of Winograd's algorithm (m × m outputs) that "auto" uses. In
-# benchmarks/conv_accuracy.py, m = 4 is 1.4 × faster than m = 2, and after twelve steps its loss is
-# as close to that of direct convolution.
+# benchmarks/conv_accuracy.py, m = 4 is 1.4 × faster than m = 2, and the loss after twelve steps is
+# as close to direct convolution's.
 _OUTPUTS = 4
 
 

@@ -47,7 +47,7 @@ _FAR = 8.0
 
 
 def in_float64(function):
-    """Return `function` wrapped to compute in float64, with results in the argument's dtype."""
+    """Wrap `function` to compute in float64 and return the argument's dtype."""
 
     @functools.wraps(function)
     def on_any(x, **attrs):
@@ -61,7 +61,7 @@ def in_float64(function):
 
 
 def float64_arguments(function):
-    """Return `function` of several arrays, broadcast and computed in float64, as `in_float64`."""
+    """Wrap a function of several arrays as `in_float64` does, and broadcast the arrays."""
 
     @functools.wraps(function)
     def on_any(*arrays, **attrs):
@@ -203,7 +203,7 @@ def _zeta_of_reals(s, a):
         total += (a + k) ** -s
     b = a + 12
     total += b ** (1 - s) / (s - 1) + 0.5 * b**-s
-    rising = b**-s * s / b  # the product s (s + 1) ... (s + 2j - 2), times b**-(s + 2j - 1)
+    rising = b**-s * s / b  # s (s + 1) ... (s + 2j - 2) times b**-(s + 2j - 1)
     for j, bernoulli in enumerate(_BERNOULLI, 1):
         total += bernoulli / math.factorial(2 * j) * rising
         rising = rising * ((s + 2 * j - 1) / b) * ((s + 2 * j) / b)

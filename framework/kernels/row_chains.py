@@ -71,7 +71,7 @@ _NONE = np.float32(0)
 
 
 def _with_reciprocal(codes, values, dtype, fast):
-    """Return (codes, values, low) with a first quotient of bytes computed by its reciprocal.
+    """Return (codes, values, low), with a product instead of a division of bytes that comes first.
 
     With the reciprocal in two parts, x * high + x * low, rounded once, has the bits of x / divisor
     for most divisors: all 256 values of x are tried. It takes a third of the time of a division.

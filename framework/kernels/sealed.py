@@ -208,8 +208,10 @@ def _linked(name, path):
 
 
 def _versions(cpu, features):
-    """Return the subfolder's name, such as "framework0.1.0-numba0.68.1-cpython-311-1f0c8a92"; it
-    ends with a hash of the CPU's features."""
+    """Return the subfolder's name, such as "framework0.1.0-numba0.68.1-cpython-311-1f0c8a92".
+
+    The name ends with a hash of the CPU's features.
+    """
     kind = repr((platform.machine(), _cpu_features(), cpu, features))
     cpu = hashlib.blake2b(kind.encode(), digest_size=4).hexdigest()
     own, numba = _version("framework"), _version("numba")

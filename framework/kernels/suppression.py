@@ -69,7 +69,7 @@ def kept_of_boxes(boxes, scores, count, threshold, least, sigma=0.0):
 
 
 def kept_in_order(boxes, scores, count, threshold, least, ordered, canonical):
-    """Return the positions that TensorFlow's tiled algorithm keeps, (count,), and how many.
+    """Return the positions that TensorFlow's tiled algorithm keeps, (count,), and their number.
 
     The positions are padded with 0. A box that overlaps a better one by `threshold` or more is
     dropped, and so are boxes without a positive corner. The first box determines, for all boxes,
@@ -94,15 +94,15 @@ def kept_in_order(boxes, scores, count, threshold, least, ordered, canonical):
 
 
 def kept_by_class(boxes, scores, *, each, total, threshold, least, pad, clip):
-    """Return the boxes, scores and classes that are kept of one image, and how many.
+    """Return the boxes, scores and classes to keep for one image, and their number.
 
     Args:
         boxes: (boxes, 1 or classes, 4).
         scores: (boxes, classes).
         each, total: the maximum boxes of a class, and of all classes.
         threshold, least: as in `kept`.
-        pad: whether there are at most each * classes rows.
-        clip: whether boxes are cut to 0 to 1.
+        pad: whether to return at most each * classes rows.
+        clip: whether to clip boxes to [0, 1].
     """
     found = []
     for label in range(scores.shape[1]):

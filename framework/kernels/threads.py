@@ -16,7 +16,7 @@ from framework.core import parallel_run
 from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-_NO_LIMIT = 1 << 30  # means "no limit"
+_NO_LIMIT = 1 << 30  # used where there is no limit
 _LEAST = 1.5e-6  # minimum seconds per chunk of the thread team
 _LARGE = 3e-4  # minimum seconds of work for which each thread gets two chunks
 _OWN_GROUPS = "/proc/self/cgroup"

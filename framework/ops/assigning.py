@@ -132,7 +132,7 @@ def _sparse_read(self, indices, name=None):
 
 
 def _batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
-    """Assign slices of an IndexedSlices in batches: leading axes of `indices` are the variable's.
+    """Assign the values of an IndexedSlices, with separate indices for each leading index.
 
     With indices of shape (..., n) it sets variable[..., indices[..., i]] to values[..., i].
     """

@@ -142,7 +142,7 @@ def _check_layer_norm(x, gamma, beta):
         expect("layer_norm", "beta", beta.shape, sizes, "that of gamma")
 
 
-# `layer_norm` normalizes over the last axes, as many as gamma and beta have axes.
+# `layer_norm` normalizes over the last axes; their number is the rank of gamma and beta.
 layer_norm = Op(
     "layer_norm", rows.layer_norm, backward=_layer_norm_rule, saves=True,
     composite=_layer_norm_composite, infer=_like_input, fresh=True, check=_check_layer_norm,
@@ -164,7 +164,7 @@ def _rms_norm_composite(x, scale, *, epsilon):
     return x * rsqrt(mean + epsilon) * scale
 
 
-# `rms_norm` normalizes over the last axes, as many as `scale` has axes.
+# `rms_norm` normalizes over the last axes; their number is the rank of `scale`.
 rms_norm = Op(
     "rms_norm", rows.rms_norm, backward=_rms_norm_rule, saves=True,
     composite=_rms_norm_composite, infer=_like_input, fresh=True,

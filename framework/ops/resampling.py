@@ -175,7 +175,7 @@ def _filter_infer(x, *, axis, weights, before, after):
     return (*x.shape[:axis], size, *x.shape[axis + 1 :]), np_dtype(x)
 
 
-# `filter_axis` sums neighbors along an axis, weighted by the tuple `weights`, as its kernel does.
+# `filter_axis` sums neighbors along an axis, weighted by the tuple `weights`.
 filter_axis = Op(
     "filter_axis",
     lambda x, *, axis, weights, before, after: resampling.filtered(x, axis, weights, before, after),

@@ -115,8 +115,7 @@ def sliced(values, indices, dense_shape) -> Any:
 
 
 def finished(slices):
-    """Return internal IndexedSlices (arrays, with a tuple as shape) in their public form, with
-    tensors."""
+    """Return the public form of internal IndexedSlices: tensors instead of arrays and tuples."""
     shape = Tensor(np.array(slices._sizes(), np.int32))
     return IndexedSlices(_boxed(slices.values), _boxed(slices.indices), shape)
 

@@ -76,7 +76,7 @@ qr = Op("qr", _qr, outputs=2, backward=_qr_backward, raises=True)
 
 
 def _eigh_backward(g, y):
-    """Return the cotangent of the lower triangle, the only one read (Giles 2008, section 3.1)."""
+    """Return the cotangent of the lower triangle, which is all `eigh` reads (Giles 2008, 3.1)."""
     (g_e, g_v), (e, v) = g, y
     g_v = conjugated(g_v)
     inner = multiply(_in_dtype_of(_differences(e), v), matmul(adjoint(v), g_v))

@@ -78,11 +78,11 @@ FORMULAS = {
     "lstm_cell": _recurrent((3, 4)),
     "gru": _recurrent((2, 3)),
     "simple_rnn": _recurrent((2, 3)),
-    "softmax": _per_element(4),  # maximum, subtraction, exp, division
+    "softmax": _per_element(4),  # the maximum, a subtraction, exp, a division
     "log_softmax": _per_element(4),
     "softmax_cross_entropy": _per_element(5),
     "sparse_softmax_cross_entropy": _per_element(4),
-    "batch_norm": _per_element(7),  # mean 2, variance 2, normalization 3
+    "batch_norm": _per_element(7),  # 2 for the mean, 2 for the variance, 3 for the normalization
     "layer_norm": _per_element(7),
     "rms_norm": _per_element(4),
     "solve": lambda shapes, results, attrs: (

@@ -33,7 +33,7 @@ def rebound(source):
 
 
 def _assignment(code, names):
-    """Return (name, source, line) of the last `x = ...` with x in `names` and computed from x."""
+    """Return (x, source, line) of the last statement that computes x, one of `names`, from x."""
     try:
         lines, start = inspect.getsourcelines(code)
         text = textwrap.dedent("".join(lines))
