@@ -145,6 +145,13 @@ def refused_booleans(what):
     )
 
 
+def refused_strings(what):
+    """Return the error that arithmetic on strings raises."""
+    return DTypeError(
+        f"{what}: expected numbers, got strings. Convert them first: tf.strings.to_number(x)."
+    )
+
+
 def misfit(name, what, shape, expected):
     """Return the error for a value whose shape differs from the variable's, in TensorFlow's words.
 

@@ -14,10 +14,10 @@ from framework.core.argument_types import Axis, DTypeLike, TensorLike
 from framework.core.axes import all_axes, one_axis
 from framework.core.cast import cast
 from framework.core.conversion import tensor
-from framework.core.errors import DTypeError
+from framework.core.errors import DTypeError, refused_strings
 from framework.core.promotion import floating
 from framework.core.tensor import Tensor
-from framework.functions.wrappers import Rule, Wrappers, floats
+from framework.functions.wrappers import NUMBERS, Rule, Wrappers, floats
 from framework.ops import elementwise
 from framework.ops import reduction as ops
 from framework.ops.casting import like, widened
@@ -40,11 +40,13 @@ def _numeric(x, name):
             f"{name}: expected numbers, got bool. Cast first, as tf.cast(x, tf.float32), or call "
             "reduce_any or reduce_all."
         )
+    if x.dtype == "string":
+        raise refused_strings(name)
     return x
 
 
 booleans = Rule(_boolean, "b", named=True)
-numbers = Rule(_numeric, "iufcOSV", named=True)
+numbers = Rule(_numeric, NUMBERS, named=True)
 
 reduce_sum = tf.reduction(ops.reduce_sum, "the sum {over}", numbers)
 reduce_mean = tf.reduction(

@@ -17,7 +17,7 @@ from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes
 from framework.core.composite import Composite
 from framework.core.conversion import tensor
-from framework.core.errors import refused_booleans
+from framework.core.errors import refused_booleans, refused_strings
 from framework.core.op import NO_ATTRS, Unary
 from framework.core.promotion import floating, real_floating, strict
 from framework.core.recorders import thread
@@ -26,6 +26,7 @@ from framework.core.tensor import Tensor
 Function = TypeVar("Function", bound=Callable)
 
 _BOOL = np.dtype(bool)
+NUMBERS = "iufcV"  # NumPy's kinds of dtypes; V is bfloat16
 
 
 class Rule(NamedTuple):
@@ -78,7 +79,7 @@ def number(x, name):
 
 
 anything = Rule(tensor)
-numbers = Rule(number, "iufcOSV", named=True)
+numbers = Rule(number, NUMBERS, named=True)
 floats = Rule(floating, "fc", named=True)
 real_floats = Rule(real_floating, "f", named=True)
 alike = Rule(strict, weak=True)

@@ -94,9 +94,9 @@ DIFFERENCES = {
             r"(asin|acos|atanh)\(", r"\(-?inf\) instead of np\.float\d+\(nan\)", by="second"
         )
     ),
-    "Second derivatives of `acosh`, `atan`, `atanh`, `erf`, `erfc` of numbers whose square "
-    "overflows are 0; NaN in TensorFlow": Difference(
-        r"(acosh|atanh?|erfc?)\(", _NAN_FOR_ZERO, by="second"
+    "Second derivatives of `acosh`, `atan`, `atan2`, `atanh`, `erf`, `erfc` of numbers whose "
+    "square overflows are 0; NaN in TensorFlow": Difference(
+        r"(acosh|atan[2h]?|erfc?)\(", _NAN_FOR_ZERO, by="second"
     ),
     "`gelu` and `hard_silu` of infinities and their derivatives are the limits; NaN in "
     "TensorFlow": (
@@ -121,9 +121,9 @@ DIFFERENCES = {
     "NaN": Difference(
         _BY_NAN.format("argm(in|ax)"), r"^line \d+: [-\d, \[\]]+ instead of [-\d, \[\]]+$",
     ),
-    "`sort` puts NaN last, as in NumPy; in TensorFlow an array with a NaN is "
+    "`sort` puts NaN last, as in NumPy, and `top_k` first; in TensorFlow an array with a NaN is "
     "not sorted": Difference(
-        _BY_NAN.format("sort"),
+        _BY_NAN.format("(sort|top_k)"),
         r"\(nan\) instead of|instead of \S+\(nan\)|^line \d+: [-\d, \[\]]+ instead of",
     ),
     "The second derivative of `relu`, `hard_sigmoid` and similar functions is None, because the "
@@ -188,6 +188,11 @@ DIFFERENCES = {
     "TensorFlow only for labels whose sum is 1": Difference(
         r"softmax_cross_entropy_with_logits\(labels=(?!tf\.nn\.softmax)",
         r"float\d+\(\S*\d\) instead of np\.float",
+    ),
+    "Second derivatives of `softmax_cross_entropy_with_logits` take in that the labels depend on "
+    "the argument; TensorFlow's leave that out": Difference(
+        r"softmax_cross_entropy_with_logits\(", r"float\d+\(\S*\d\) instead of np\.float",
+        by="second",
     ),
     "`softmax_cross_entropy_with_logits` broadcasts labels and logits of the same rank; "
     "TensorFlow broadcasts the labels only, which can have another rank": Difference(
