@@ -11,11 +11,13 @@ import numpy as np
 
 from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes
+from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.tensor import Tensor
 from framework.ops import fourier, movement
+from framework.ops.complex import real
 
 # ---- complex numbers -----------------------------------------------------------------------------
 
@@ -118,6 +120,8 @@ def _real_transform(x, fft_length, rank, what):
     lengths = _lengths(fft_length, tuple(x.shape[x.ndim - rank :]), what)
     for axis, length in enumerate(lengths, x.ndim - rank):
         x = fitted(x, length, axis)
+    if not lengths[-1]:
+        return cast(x, dtype=np.result_type(x.dtype.np, np.complex64))  # without elements
     y = fourier.rfft(x, length=lengths[-1])
     others = tuple(range(x.ndim - rank, x.ndim - 1))
     return fourier.fft(y, axes=others) if others else y
@@ -125,6 +129,8 @@ def _real_transform(x, fft_length, rank, what):
 
 def _back_transform(x, fft_length, rank, what):
     x = _complex(x, rank, what)
+    if fft_length is None and not x.shape[-1]:
+        return real(x)  # without elements
     default = (*x.shape[x.ndim - rank : -1], 2 * (x.shape[-1] - 1))
     lengths = _lengths(fft_length, default, what)
     if lengths[-1] < 1:

@@ -69,12 +69,14 @@ def number_operands(x, y, name):
 
 
 def number(x, name):
-    """Convert to a tensor of a dtype other than bool, or raise an error."""
-    if type(x) is Tensor and x.array.dtype is not _BOOL:
+    """Convert to a tensor of numbers, or raise an error."""
+    if type(x) is Tensor and x.array.dtype.kind in NUMBERS:
         return x
     x = tensor(x)
     if x.dtype.is_bool:
         raise refused_booleans(name)
+    if x.dtype == "string":
+        raise refused_strings(name)
     return x
 
 

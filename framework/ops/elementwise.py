@@ -248,7 +248,8 @@ acosh = unary("acosh", no_warnings(np.arccosh), lambda g, x: g * (rsqrt(x - 1) *
 atanh = unary("atanh", no_warnings(np.arctanh), lambda g, x: g / ((1 - x) * (1 + x)))
 atan2 = binary(
     "atan2", np.arctan2,
-    lambda g, a, b: g * b / (a * a + b * b), lambda g, a, b: negative(g * a / (a * a + b * b)),
+    # the quotient first: g * b can be infinite where the squares are, and the result NaN
+    lambda g, a, b: g * (b / (a * a + b * b)), lambda g, a, b: negative(g * (a / (a * a + b * b))),
 )  # fmt: skip
 
 # ---- activations ---------------------------------------------------------------------------------

@@ -17,12 +17,18 @@ def _complex_dtype(dtype):
     return np.dtype(np.result_type(dtype, np.complex64))
 
 
+def _complex(transform, x, axes):
+    """Return a transform; an array without elements, which NumPy refuses, stays one."""
+    dtype = _complex_dtype(x.dtype)
+    return transform(x, axes=axes).astype(dtype, copy=False) if x.size else x.astype(dtype)
+
+
 def _fft(x, *, axes):
-    return np.fft.fftn(x, axes=axes).astype(_complex_dtype(x.dtype), copy=False)
+    return _complex(np.fft.fftn, x, axes)
 
 
 def _ifft(x, *, axes):
-    return np.fft.ifftn(x, axes=axes).astype(_complex_dtype(x.dtype), copy=False)
+    return _complex(np.fft.ifftn, x, axes)
 
 
 def _infer(x, *, axes):

@@ -53,6 +53,12 @@ def test_complex_numbers_and_booleans_have_no_order(name):
         getattr(tf.nn, name)(tf.constant([True]))
 
 
+@pytest.mark.parametrize("name", ["relu", "relu6", "crelu"])
+def test_strings_are_no_numbers(name):
+    with pytest.raises(TypeError, match=f"{name}: expected numbers, got strings"):
+        getattr(tf.nn, name)(tf.constant(["a"]))
+
+
 def test_keras_refuses_complex_numbers_where_they_would_lose_a_part():
     z = np.complex64([1 + 2j])
     for function, name in ((keras.activations.gelu, "gelu"), (keras.ops.erf, "x")):

@@ -129,3 +129,13 @@ def test_booleans_are_refused(name):
         function([True, False, True])
     with pytest.raises(TypeError, match="expected numbers, got bool"):
         tf.function(function)(tf.constant([True, False, True]))
+
+
+NUMERIC = "reduce_sum reduce_mean reduce_max reduce_min reduce_prod abs negative sign square"
+
+
+@pytest.mark.parametrize("name", NUMERIC.split())
+def test_strings_are_refused(name):
+    for strings in (["a", "b"], tf.constant(["a"]), np.array([b"a"])):
+        with pytest.raises(TypeError, match=f"{name}: expected numbers, got strings"):
+            getattr(tf.math, name)(strings)

@@ -47,6 +47,23 @@ def test_lengths_of_real_transforms(rank, length):
     np.testing.assert_allclose(found, scipy.fft.irfftn(z, length, axes), atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(0, 3, 4), (2, 0, 4), (2, 3, 0)])
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_transforms_without_elements(rank, shape):
+    """The shapes are TensorFlow's."""
+    name, half = "" if rank == 1 else f"{rank}d", (*shape[:2], 3 if shape[2] else 0)
+    z, x = tf.zeros(shape, "complex64"), tf.zeros(shape)
+    assert getattr(signal, f"fft{name}")(z).shape == shape
+    assert getattr(signal, f"ifft{name}")(z).shape == shape
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = getattr(signal, f"rfft{name}")(x)
+    assert (y.shape, y.dtype) == (half, "complex64")
+    assert tape.gradient(y, x).shape == shape
+    back = getattr(signal, f"irfft{name}")(z)
+    assert (back.shape, back.dtype) == ((*shape[:2], 6 if shape[2] else 0), "float32")
+
+
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("pad_end", [False, True])
 def test_frames_along_an_axis(axis, pad_end):

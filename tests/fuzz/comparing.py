@@ -13,9 +13,11 @@ import functools
 
 import numpy as np
 
+from framework.core.recorders import Recorder, push, remove
+
 NOISE_FACTOR = 64
 UNITS = 8  # in the last place, of the largest element of an array: taken as equal at once
-TINY = 0.0  # numbers that differ by less are the same
+TINY = 0.0  # numbers that differ by less are the same; of float16 by 4 denormal units
 _RUNS, _MORE = 6, 30  # with noise; more where these explain nothing: some miss by chance
 _EXACT = frozenset(
     """abs assign cast ceil clip concat conj copy equal floor getitem greater greater_equal identity
@@ -93,7 +95,7 @@ def _arrays(a, b, exact):
     if a.tobytes() == b.tobytes():
         return None
     if _inexact(a):
-        near = _near(a.dtype)
+        dtype, near = a.dtype, _near(a.dtype)
         a, b = _wide(a), _wide(b)
         nan = np.isnan(a) & np.isnan(b)
         same = nan | ((a == b) & (_signs(a) == _signs(b)))
@@ -101,7 +103,7 @@ def _arrays(a, b, exact):
             finite = np.isfinite(a) & np.isfinite(b)
             largest = np.max(np.abs(b), where=np.isfinite(b), initial=0.0)
             with np.errstate(all="ignore"):
-                same |= finite & (np.abs(a - b) <= near * largest + TINY)
+                same |= finite & (np.abs(a - b) <= near * largest + _tiny(dtype))
             same |= a == b  # zeros
         if same.all():
             return None
@@ -128,6 +130,11 @@ def _near(dtype):
     """
     eps = _eps(dtype) or 1e-7
     return (UNITS if eps < 1e-4 else 4) * eps
+
+
+def _tiny(dtype):
+    """How far small numbers may lie apart: 3 units of noise are nothing to a denormal float16."""
+    return max(TINY, 4 * 2.0**-24) if dtype.name == "float16" else TINY
 
 
 def _inexact(array):
@@ -189,10 +196,11 @@ def _leaf(x, y, mates):
         if any((mate != y).any() for mate in mates):
             raise UndecidedError(what)
         return what
-    return _within_noise(_wide(x), _wide(y), [_wide(mate) for mate in mates], _near(y.dtype))
+    return _within_noise(_wide(x), _wide(y), [_wide(mate) for mate in mates], y.dtype)
 
 
-def _within_noise(x, y, mates, near):
+def _within_noise(x, y, mates, dtype):
+    near, tiny = _near(dtype), _tiny(dtype)
     finite = np.isfinite(y)
     unsure = np.zeros(y.shape, bool)
     deviation = np.zeros(y.shape)
@@ -201,7 +209,7 @@ def _within_noise(x, y, mates, near):
             unsure |= np.isfinite(mate) != finite
             unsure |= ~finite & (np.isnan(mate) != np.isnan(y))
             deviation = np.fmax(deviation, np.abs(mate - y))
-        close = np.abs(x - y) <= NOISE_FACTOR * deviation + near * np.abs(y) + TINY
+        close = np.abs(x - y) <= NOISE_FACTOR * deviation + near * np.abs(y) + tiny
         same = close | (x == y) | (np.isnan(x) & np.isnan(y))
         # Overflow: what is near the largest number is as good as infinity.
         unsure |= np.abs(y) > 1e-2 * np.finfo(y.dtype).max
@@ -274,11 +282,20 @@ def noise(seed):
             before.append((cell, "cell_contents", cell.cell_contents, noisy[op.name]))
     for where, name, _, new in before:
         setattr(where, name, new)
+    recorder = _Replaying()
+    push(recorder)
     try:
         yield
     finally:
+        remove(recorder)
         for where, name, old, _ in before:
             setattr(where, name, old)
+
+
+class _Replaying(Recorder):
+    """Makes the arithmetic of derivatives run as ops, so that noise reaches it."""
+
+    replays = True
 
 
 def _rounds(op):

@@ -135,6 +135,13 @@ def test_noise_reaches_functions_that_keep_their_op(name):
     np.testing.assert_allclose(shaken, exact, rtol=3e-6)
 
 
+def test_noise_reaches_derivatives():
+    """A backward pass on arrays calls NumPy, not ops."""
+    text = "x = data((50,))\ngrads(lambda: tf.math.atan(x), (), [x])\n"
+    (_, exact), (_, shaken) = run(text, "off").kept[0], with_noise(text, run)(1)[0].kept[0]
+    assert (exact[2][1] != shaken[2][1]).any()
+
+
 def test_what_hangs_on_the_last_bits_is_undecided():
     text = "x = data((50,))\nout(tf.cast(tf.exp(x) > tf.exp(x * 1.0000001), tf.int32))\n"
     base = run(text, "off")
