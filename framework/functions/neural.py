@@ -352,7 +352,14 @@ def in_top_k(
 
     The result is False if the target is not a class or its row has inf or NaN.
     """
-    targets, predictions = tensor(targets), tensor(predictions)
+    targets, predictions = tensor(targets), _ordered(predictions, "in_top_k")
+    batch = tuple(predictions.shape[:-1])
+    alike = all(None in pair or len(set(pair)) == 1 for pair in zip(batch, targets.shape))
+    if predictions.ndim == 0 or targets.ndim != len(batch) or not alike:
+        raise ShapeError(
+            "in_top_k: expected one target for each row of `predictions`, got targets of shape "
+            f"{tuple(targets.shape)} for predictions of shape {tuple(predictions.shape)}."
+        )
     last, classes = predictions.ndim - 1, predictions.shape[-1]
     inside = elementwise.logical_and(
         elementwise.greater_equal(targets, 0), elementwise.less(targets, classes)

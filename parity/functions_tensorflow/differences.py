@@ -38,7 +38,7 @@ _MISSING = (
 _OTHER_CLASS = r"^(InvalidArgument|Type|Value)Error.*ours (Value|Type|Attribute)Error"
 _NOT_STRINGS = (
     r"image\.(combined_non_max_suppression|crop_and_resize|non_max_suppression\w*|resize\w*)|"
-    r"nn\.(in_top_k|isotonic_regression)|linalg\.trace|math\.reduce_euclidean_norm|clip_by_norm|"
+    r"nn\.isotonic_regression|linalg\.trace|math\.reduce_euclidean_norm|clip_by_norm|"
     "histogram_fixed_width"
 )
 _NOT_EMPTY = (
@@ -53,7 +53,7 @@ DIFFERENCES = {
     "Some functions without a gradient in TensorFlow have one": Accepted(
         ".*", "gradient", r"^(LookupError|None, ours)"
     ),
-    "`image.resize`, boxes in `tf.image`, `in_top_k`, `isotonic_regression`, `trace`, "
+    "`image.resize`, boxes in `tf.image`, `isotonic_regression`, `trace`, "
     "`clip_by_norm`, `reduce_euclidean_norm` and `histogram_fixed_width` raise another class of "
     "error for strings": Accepted(_NOT_STRINGS, "error", _OTHER_CLASS, "strings"),
     "Functions of empty arrays return empty arrays; TensorFlow raises an error in cosine "

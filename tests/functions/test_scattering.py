@@ -127,6 +127,14 @@ def test_in_top_k():
     assert M.in_top_k([2, 2], [[1.0, 2.0, 0.5], [1.0, 2.0, 1.5]], 2).numpy().tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("targets", "predictions"), [([1, 0], [[0.5, 1.0]]), ([0], np.zeros((0, 3))), ([0], 1.0)]
+)
+def test_in_top_k_of_shapes_that_do_not_fit(targets, predictions):
+    with pytest.raises(ValueError, match="in_top_k: expected one target for each row"):
+        M.in_top_k(targets, predictions, 1)
+
+
 def test_dtypes():
     assert M.bincount([1]).dtype == "int32"
     assert M.bincount([1], dtype=tf.int64).dtype == "int64"
