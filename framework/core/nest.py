@@ -13,7 +13,7 @@ from framework.core.composite import Composite
 from framework.core.errors import InvalidArgumentError
 
 _CONTAINERS = (list, tuple, Mapping)
-_LEAVES = frozenset((np.ndarray, type(None), str, int, float))  # saves asking the ABC Mapping
+_LEAVES = frozenset((np.ndarray, type(None), str, int, float))  # need no slow check by Mapping
 
 
 def is_nested(structure):
@@ -94,7 +94,7 @@ def _pack(structure, leaves, composites):
 
 
 def map_structure(func, *structures, composites=False) -> Any:
-    """Apply `func` to corresponding leaves; return the results in the first structure."""
+    """Apply `func` to corresponding leaves; return the results in the first nest's structure."""
     if not structures:
         raise InvalidArgumentError("map_structure: at least one structure is needed.")
     first = structures[0]

@@ -50,7 +50,7 @@ no_derivative = NoDerivative()
 
 
 def first_order_only(g, needed):
-    """Refuse to differentiate an op that computes another op's joint rule.
+    """Raise an error, as the rule of an op that computes another op's joint rule.
 
     Higher orders differentiate the composite of that other op instead.
     """
@@ -80,8 +80,9 @@ class Op:
             the rule under an outer tape, so that higher orders are exact.
         infer: `infer(*specs, **attrs)` returns the output's (shape, dtype), for ops where running
             the forward on zeros (the default for a symbolic call) is wrong or slow.
-        check: `check(*inputs)` raises an error if the shapes, which the kernel does not check, do
-            not fit, see `core/shape_checks.py`: on arrays, and on KerasTensors in a symbolic call.
+        check: `check(*inputs)` raises an error if shapes do not fit, which the kernel does not
+            check (see `core/shape_checks.py`). The inputs are arrays, or KerasTensors in a symbolic
+            call.
         listed: whether `table` contains it; False for an op of one user's function.
         sized_by_values: the shapes of results depend on the inputs' values: a plan checks that
             they are the traced shapes.
@@ -89,7 +90,7 @@ class Op:
             ufuncs; results of other ops without `fresh` may be views.
         raises: whether it may raise because of its inputs' values, such as positions, divisors or
             matrices: True, or a function of the output's dtype. A plan assigns no variable before
-            the last such op.
+                the last op with `raises`.
     """
 
     __slots__ = (
@@ -182,7 +183,7 @@ class Op:
         """Return the output as a tensor and notify the recorders."""
         if type(value) is not ndarray:
             value = np.asarray(value)
-        output = _new(Tensor)  # inlined Tensor(value): a call costs time per op
+        output = _new(Tensor)  # `Tensor(value)` inlined, because a call costs time per op
         output.array, output.serial = value, None
         for recorder in thread.stack:
             recorder.op(self, args, attrs, (output,), None)
@@ -276,7 +277,7 @@ _MISFITS = ("broadcast", "mismatch", "shapes", "dimension")
 
 
 def _bfloat16_of(arrays):
-    """Return the dtype bfloat16 if an array has it: NumPy makes float32 of it and a float."""
+    """Return bfloat16 if an array has this dtype, which NumPy widens to float32 for a float."""
     for a in arrays:
         if type(a) is ndarray and a.dtype.kind == "V":
             return a.dtype
@@ -322,7 +323,7 @@ class Unary(Op):
     __slots__ = ()
 
     def __call__(self, x) -> Any:
-        if type(x) is Tensor:  # inlined `wrap`: a call costs time per op
+        if type(x) is Tensor:  # `wrap` inlined, because a call costs time per op
             value = self.forward(x.array)
             output = _new(Tensor)
             output.array = value if type(value) is ndarray else np.asarray(value)

@@ -17,9 +17,10 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
 
-# kinds of the tensor dtypes that a Python number adapts to
+# type of a Python number -> kinds of dtypes that a tensor may have for the number to adopt its
+# dtype
 _NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}
-# compared by exact type, which is faster than isinstance
+# compared with `type(x)`, which is faster than isinstance
 _VARIABLES = frozenset((Variable, KerasVariable))
 
 
@@ -70,7 +71,7 @@ def strict(a, b) -> tuple[Any, Any]:
 
 
 def strict_all(*values) -> tuple[Any, ...]:
-    """Return the operands as tensors of one dtype; raise DTypeError if they have two."""
+    """Return the operands as tensors of one dtype; raise DTypeError if their dtypes differ."""
     first = values[0].array.dtype if type(values[0]) is Tensor else None
     for v in values:
         if type(v) is not Tensor or v.array.dtype is not first:
@@ -155,7 +156,8 @@ def _adopt(value, dtype):
 def promote(*values) -> tuple[Any, ...]:
     """Return the operands as tensors of the dtype that Keras promotes them to.
 
-    Beside a KerasTensor a variable is not read: the model reads it at each call.
+    A variable combined with a KerasTensor is not read here, because the model reads it at each
+    call.
     """
     kept = (Operand,)
     if any(isinstance(v, KerasTensor) for v in values):

@@ -105,7 +105,7 @@ class Registry:
 
 
 def snake_case(name):
-    """`LSTMCell` -> `lstm_cell`, `Conv2DTranspose` -> `conv2d_transpose`."""
+    """Return a name in snake case: `Conv2DTranspose` becomes `conv2d_transpose`."""
     return _WORD_STARTS.sub("_", name).lower()
 
 

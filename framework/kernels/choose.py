@@ -16,8 +16,8 @@ BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 class Constants(dict):
     """A number as a 0-d array of each dtype, created at the first look-up.
 
-    A ufunc takes half as long with a 0-d array as with a Python number. With a Python
-    number NumPy 2.0 also converts bfloat16 to float32, and its `where` crashes.
+    A ufunc takes half as long with a 0-d array as with a Python number. With a Python number, NumPy
+    2.0 also converts bfloat16 to float32, and its `where` crashes.
 
     >>> Constants(2)[np.dtype("int8")]
     array(2, dtype=int8)
@@ -41,8 +41,8 @@ _rows = {np.dtype(t): np.zeros(_ROW, t) for t in ("float32", "float64")}
 def positive(x):
     """Return the maximum of each element and 0.
 
-    NumPy has vector code for the maximum of two arrays, but not for an array and a number: with
-    rows of zeros it takes half the time.
+    NumPy has vector code for the maximum of two arrays, but not of an array and a number. So the
+    maximum with an array of zeros takes half the time.
     """
     size, row = x.size, _rows.get(x.dtype)
     whole_rows = size % _ROW == 0
@@ -99,10 +99,9 @@ _LONG_ROW = 64  # minimum elements of a row for which copying whole rows is fast
 
 
 def _by_rows(condition, a, b):
-    """Select whole rows of `a` or of `b` (an array or a number); return None where that is not
-    faster.
+    """Select whole rows of `a` or of `b` (an array or a number); return None if slower.
 
-    NumPy is slow where a condition for rows of a few elements is broadcast.
+    NumPy is slow if a condition is broadcast along rows of a few elements.
     """
     axes = condition.ndim
     while axes and condition.shape[axes - 1] == 1:
@@ -125,7 +124,7 @@ def _by_rows(condition, a, b):
 def _like_16_bits(number, x):
     """Return a Python number in the dtype of `x` if NumPy does not know this dtype (bfloat16).
 
-    With such a dtype, NumPy's `where` crashes in 2.0, and gives float64 later.
+    With such a dtype, NumPy's `where` crashes in 2.0, and returns float64 in later releases.
     """
     dtype = getattr(x, "dtype", None)
     return np.asarray(number, dtype) if dtype is not None and dtype.kind == "V" else number

@@ -25,7 +25,7 @@ def triangular_solve(a, b, *, lower):
 
 
 def expm(x):
-    """Return the exponential of square matrices: scaling, a Padé approximant, and squaring.
+    """Return the exponential of square matrices, by scaling, a Padé approximant, and squaring.
 
     Higham 2005, "The scaling and squaring method for the matrix exponential revisited".
     """

@@ -156,7 +156,7 @@ def _key(path):
             _replace(path, os.urandom(_SIZE), first)
             key = _known_key(path)  # another process may have written its key first
     if key is None:
-        raise OSError(f"no key can be kept in {path.parent}")
+        raise OSError(f"no key can be stored in {path.parent}")
     return key
 
 

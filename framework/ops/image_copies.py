@@ -1,8 +1,8 @@
-"""Flipped and shifted images by copies of slices, where no recorder needs the ops.
+"""Flips and shifts of images by copies of slices, for calls that no recorder needs as ops.
 
-Augmentation in a data pipeline runs eagerly on batches. Reading a shifted image pixel by pixel, as
-`warping` does for any transform, takes ten times as long as copying what stays visible. The bits
-are the same.
+Augmentation in a data pipeline runs eagerly on batches. To read a shifted image pixel by pixel, as
+`warping` does for any transform, takes ten times as long as to copy the visible part. The bits are
+the same.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from framework.core.tensor import Tensor
 
 
 def flipped_where(x, flips, axes):
-    """Return images with those of `flips` reversed along `axes`; None if ops must compute it.
+    """Return images, those selected by `flips` reversed along `axes`; None if ops are needed.
 
     Args:
         x: a tensor (batch, ...).
@@ -38,7 +38,7 @@ def shifted(x, transforms, size, fill):
 
     Args:
         x: a float32 tensor (batch, height, width, channels).
-        transforms: a float32 tensor (batch, 8), of which the columns 0, 2, 4 and 5 count.
+        transforms: a float32 tensor (batch, 8), of which columns 0, 2, 4 and 5 are used.
         size: the (height, width) of the result.
         fill: the value beyond the image.
 
@@ -66,9 +66,9 @@ def shifted(x, transforms, size, fill):
 
 
 def _spans(scale, offset, old, new):
-    """Return (start, stop, distance) of what each image shows along one axis; None if not moved.
+    """Return (start, stop, distance) of each image's visible part along an axis; None if not moved.
 
-    `distance` is added to a position in the result for the position in the image.
+    A position in the image is the position in the result plus `distance`.
     """
     if not (scale == 1).all():
         return None
@@ -79,7 +79,7 @@ def _spans(scale, offset, old, new):
     start, count = inside.argmax(1), inside.sum(1)
     distance = at - places
     first = distance[np.arange(len(at)), start]
-    # rounding may move neighbours apart, halfway between two pixels
+    # rounding may move neighbors apart, halfway between two pixels
     if not ((distance == first[:, None]) | ~inside).all():
         return None
     first[count == 0] = 0

@@ -17,8 +17,8 @@ from framework.kernels.sums import added
 def forwards(x):
     """Return an array or a copy of it in which no axis runs backwards.
 
-    NumPy computes functions of arrays with negative strides in another loop, which rounds
-    otherwise: a plan that leaves out `x / 1.0` would give other bits than an eager call.
+    NumPy has another loop for arrays with negative strides, which rounds differently, so a plan
+    that omits `x / 1.0` would give other bits than an eager call.
     """
     return x.copy() if type(x) is np.ndarray and min(x.strides, default=0) < 0 else x
 

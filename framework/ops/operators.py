@@ -51,7 +51,7 @@ def _are_booleans(*operands):
 
 
 def _of_numbers(op):
-    """Return `op`, refusing booleans as TensorFlow does; logical ops are returned as they are."""
+    """Wrap `op` to raise for booleans, as in TensorFlow; logical ops stay unchanged."""
     if op in _LOGICAL:
         return op
 
@@ -229,7 +229,7 @@ def _arithmetic(name, op, convert):
 
 
 def add_operators(cls, convert):
-    """Add Python's operators to `cls`; `convert` converts the operands of the binary ones."""
+    """Add Python's operators to `cls`; `convert` converts the operands of binary operators."""
     for name, op in ARITHMETIC.items():
         straight, reflected = _arithmetic(name, op, convert)
         setattr(cls, f"__{name}__", straight)
@@ -294,7 +294,7 @@ def _is_symbolic(item):
 
 
 def _item_when_run(tensor, items):
-    """Index with KerasTensors: return the result of an operation that runs with the model."""
+    """Index with KerasTensors; the result is that of an operation that the model runs."""
     from framework.core.operations import FunctionOperation, apply
 
     parts = [("slice", i.start, i.stop, i.step) if isinstance(i, slice) else i for i in items]
@@ -329,7 +329,7 @@ def _plain_index(item):
         try:
             return slice(*(None if p is None else index(p) for p in parts))
         except SymbolicValueError:
-            raise  # a bound is a KerasTensor: the caller adds an operation to the model
+            raise  # if a bound is a KerasTensor, the caller adds an operation to the model
         except TypeError:
             raise DTypeError(
                 f"A slice expected integers or None as start, stop and step, got {item!r}."

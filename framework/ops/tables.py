@@ -9,8 +9,8 @@ look_up = Op(
     infer=lambda keys, *, table: (table.shape(tuple(keys.shape)), table.dtype), raises=True,
 )  # fmt: skip
 
-# `look_up_all` is `look_up` for tables with several arrays of keys, all of whose shapes
-# `table.shape` receives.
+# `look_up_all` is `look_up` for tables with several arrays of keys; `table.shape` receives the
+# shapes of all.
 look_up_all = Op(
     "look_up_all", lambda *keys, table: table(*keys), no_derivative,
     infer=lambda *keys, table: (table.shape(*(tuple(k.shape) for k in keys)), table.dtype),
