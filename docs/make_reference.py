@@ -13,7 +13,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "reference"
 _TENSORFLOW = (
-    "math", "nn", "linalg", "random", "data", "image", "strings", "signal", "sets",
+    "math", "nn", "linalg", "random", "data", "image", "strings", "signal", "sets", "saved_model",
     "sparse", "ragged", "summary", "bitwise", "io", "lookup", "train", "nest", "dtypes", "errors",
     "autodiff", "debugging", "config", "wrappers",
 )  # fmt: skip

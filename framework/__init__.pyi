@@ -4,8 +4,9 @@ from framework import (
     image as image,
     initializers as initializers, io as io, keras as keras, linalg as linalg, lookup as lookup,
     losses as losses, math as math, metrics as metrics, nest as nest, nn as nn,
-    optimizers as optimizers, ragged as ragged, random as random, sets as sets, signal as signal,
-    sparse as sparse, strings as strings, summary as summary, train as train, wrappers as wrappers,
+    optimizers as optimizers, ragged as ragged, random as random, saved_model as saved_model,
+    sets as sets, signal as signal, sparse as sparse, strings as strings, summary as summary,
+    train as train, wrappers as wrappers,
 )  # fmt: skip
 from framework.autodiff.custom_gradients import (
     custom_gradient as custom_gradient, grad_pass_through as grad_pass_through,

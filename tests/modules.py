@@ -154,6 +154,11 @@ TESTED_IN = {
     "optimizers/test_schedules.py": "optimizers/rates",
     "saving/onnx/test_export.py": "saving/onnx/*",
     "saving/onnx/test_rules.py": "saving/onnx/rules/*",
+    "saving/saved_model/test_program.py": """
+        saving/saved_model/arrays saving/saved_model/literals saving/saved_model/size_nodes
+        saving/saved_model/table_ops""",
+    "saving/saved_model/test_saving.py": """
+        compiler/seen_signatures saved_model saving/export saving/saved_model/*""",
     "saving/test_checkpoint.py": """
         core/deferred saving/background saving/checkpoint_manager saving/object_graph
         saving/states train""",

@@ -120,7 +120,7 @@ class CustomGradient:
     def _op(self, inputs):
         if inputs not in self._ops:
             name = getattr(self, "__name__", "custom_gradient")
-            self._ops[inputs] = _CustomGradientOp(name, inputs)
+            self._ops[inputs] = CustomGradientOp(name, inputs)
         return self._ops[inputs]
 
     def _symbolic(self, f, args, kwargs):
@@ -145,7 +145,7 @@ class _Operation:
         return nest.flatten(self._decorated._call(self._f, args, kwargs))
 
 
-class _CustomGradientOp(Op):
+class CustomGradientOp(Op):
     """The op that recorders see for a call; see the module's docstring."""
 
     __slots__ = ("count",)

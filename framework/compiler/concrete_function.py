@@ -36,9 +36,11 @@ class ConcreteFunction:
       TensorSpec(shape=(None,), dtype=tf.float32, name=None)
     """
 
-    def __init__(self, function: Any, args: Any, kwargs: Any):
-        self._function = function
-        self._signature = inspect.signature(function.python_function)
+    def __init__(self, function: Any, args: Any, kwargs: Any, instance: Any = ()):
+        self._function, self._instance = function, tuple(instance)
+        found = inspect.signature(function.python_function)
+        parameters = list(found.parameters.values())[len(self._instance) :]
+        self._signature = found.replace(parameters=parameters)
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -62,7 +64,7 @@ class ConcreteFunction:
                 raise SignatureError(f"{self.name}: missing a required argument: {name!r}.")
             else:
                 values.arguments[name] = spec
-        return self._function(*values.args, **values.kwargs)
+        return self._function(*self._instance, *values.args, **values.kwargs)
 
     def _fitted(self, name, spec, value):
         specs, leaves = nest.flatten(spec), nest.flatten(value)
@@ -75,6 +77,14 @@ class ConcreteFunction:
             f"{nest.map_structure(_spec_of, value)!r}. Trace another signature: "
             "fn.get_concrete_function(...)."
         )
+
+    @property
+    def parameters(self):
+        """[name, kind, default as (value,) or None] of each parameter but a method's object."""
+        return [
+            (p.name, p.kind.name, None if p.default is p.empty else (p.default,))
+            for p in self._signature.parameters.values()
+        ]
 
     @property
     def name(self):
@@ -117,7 +127,8 @@ class ConcreteFunction:
 
         values = {k: nest.map_structure(symbolic, v) for k, v in self._bound.items()}
         bound = inspect.BoundArguments(self._signature, values)
-        results = self._function.python_function(*bound.args, **bound.kwargs)
+        python = self._function.python_function
+        results = python(*self._instance, *bound.args, **bound.kwargs)
         return nest.map_structure(_result_spec, results)
 
     @property

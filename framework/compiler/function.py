@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import types
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from framework.compiler.call_arguments import (
 )
 from framework.compiler.input_signature import InputSignature
 from framework.compiler.plan_cache import PlanCache, compiles
+from framework.compiler.seen_signatures import SeenSignatures
 from framework.compiler.symbolic_plans import SymbolicPlans
 from framework.compiler.tape_plans import TapePlans, listening_tape
 from framework.core import nest
@@ -97,6 +97,7 @@ class Function:
         self._in_python = 0
         # for the fast path: ([(dtype, shape) of each tensor], plan, result builder)
         self._latest = None
+        self._signatures = SeenSignatures()
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
         self._signature = InputSignature(python_function, input_signature)
@@ -118,7 +119,7 @@ class Function:
         self._signature.is_method = True
 
     def __get__(self, instance, owner=None):
-        return self if instance is None else types.MethodType(self, instance)
+        return self if instance is None else BoundFunction(self, instance)
 
     def __call__(self, *args, **kwargs):
         self._calls += 1
@@ -160,6 +161,7 @@ class Function:
     def _call_eagerly(self, args, kwargs):
         """Run the body eagerly, with arrays among the arguments converted to tensors."""
         self._in_python += 1
+        self._signatures.note(args, kwargs)
         if not all(type(value) in _AS_THEY_ARE for value in (*args, *kwargs.values())):
             args = [with_tensors(value) for value in args]
             kwargs = {name: with_tensors(value) for name, value in kwargs.items()}
@@ -265,11 +267,24 @@ class Function:
             args, kwargs: the arguments, with `tf.TensorSpec` or tensors for tensors; by default
                 those of `input_signature`. For a method, the object is the first.
         """
+        return self.concrete_of((), args, kwargs)
+
+    def concrete_of(self, instance, args, kwargs):
+        """Return a ConcreteFunction; `instance` holds the object of a method, or nothing."""
         from framework.compiler.concrete_function import ConcreteFunction
 
         if not args and not kwargs and self.input_signature is not None:
             args = self.input_signature
-        return ConcreteFunction(self, args, kwargs)
+        found = ConcreteFunction(self, args, kwargs, instance)
+        self._signatures.note((*instance, *args), kwargs)
+        return found
+
+    def signatures_of(self, instance=None):
+        """Return [(args, kwargs)] of the signatures that were called or asked for, with TensorSpecs
+        for tensors; for a method, those of one object, without it."""
+        if self.input_signature is not None:
+            return [(self.input_signature, {})]
+        return self._signatures.of(instance)
 
     def pretty_printed_concrete_signatures(self, verbose=True):
         """Return the signatures that the function was called with, one per line."""
@@ -281,6 +296,44 @@ class Function:
 
     def __repr__(self):
         return f"<function {self._name()} of framework.function>"
+
+
+class BoundFunction(functools.partial):
+    """A `tf.function` as a method of one object; calls cost what those of a Python method do."""
+
+    __slots__ = ()
+
+    @property
+    def function(self):
+        """The `tf.function`."""
+        return self.func
+
+    @property
+    def instance(self):
+        """The object."""
+        return self.args[0]
+
+    __func__, __self__ = function, instance
+
+    def get_concrete_function(self, *args, **kwargs):
+        """Return a ConcreteFunction of the method, for one signature; see `tf.function`."""
+        if args and args[0] is self.args[0]:
+            args = args[1:]
+        return self.func.concrete_of(self.args, args, kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self.func, name)
+
+    def __eq__(self, other):
+        if type(other) is not BoundFunction:
+            return NotImplemented
+        return self.func is other.func and self.args[0] is other.args[0]
+
+    def __hash__(self):
+        return hash((id(self.func), id(self.args[0])))
+
+    def __repr__(self):
+        return f"<bound function {self.func._name()} of {self.args[0]!r}>"
 
 
 class _Body(CallArguments):
@@ -295,6 +348,7 @@ class _Body(CallArguments):
     def __call__(self, tensors, numbers=None):
         tensors = iter(tensors)
         numbers = None if numbers is None else iter(numbers)
+        self._function._signatures.note(self._args, self._kwargs)
         args = [replaced(a, tensors, numbers) for a in self._args]
         kwargs = {name: replaced(a, tensors, numbers) for name, a in self._kwargs.items()}
         return self._function._run(args, kwargs)

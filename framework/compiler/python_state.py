@@ -5,6 +5,7 @@ trace `Watch` follows the calls of user functions by `sys.settrace`. The bytecod
 shows what it reads. The plan guards plain values by value, and other objects by identity.
 """
 
+import functools
 import gc
 import sys
 import types
@@ -368,6 +369,8 @@ class Watch:
         while value is not None:
             if isinstance(value, types.MethodType):
                 value = value.__func__
+            elif isinstance(value, functools.partial):  # a tf.function as a method
+                value = value.func
             if isinstance(value, types.FunctionType):
                 self._functions[id(value.__code__)] = value
                 value = value.__dict__.get("__wrapped__")

@@ -179,17 +179,19 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         return to_json(self, **kwargs)
 
     def export(
-        self, filepath: Any, format: Any = "onnx", verbose: Any = None,
+        self, filepath: Any, format: Any = "tf_saved_model", verbose: Any = None,
         input_signature: Any = None, **kwargs: Any,
     ) -> None:  # fmt: skip
-        """Write the model to an ONNX file, for onnxruntime and other runtimes (docs/saving.md).
+        """Write what `model(x, training=False)` computes to an ONNX file or a folder.
 
-        The file computes what `model(x, training=False)` does, for every batch size. Its inputs
-        and outputs have the names of the model's. It needs the package onnx.
+        An ONNX file is for onnxruntime and other runtimes (docs/saving.md). Its inputs and outputs
+        have the names of the model's. It needs the package onnx. A folder is for
+        `tf.saved_model.load` of this package, without the model's code: the loaded object has
+        the function `serve`. Both are for every batch size.
 
         Args:
-            filepath: a path that ends in ".onnx".
-            format: "onnx".
+            filepath: a path that ends in ".onnx", or that of the folder.
+            format: "onnx" or "tf_saved_model"; a path that ends in ".onnx" is always an ONNX file.
             verbose: whether to print what was written.
             input_signature: the specs of the inputs (`keras.InputSpec`, `tf.TensorSpec`), a list
                 with one nest for each argument; by default those the model was built with. A size
@@ -206,7 +208,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
             >>> model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
             >>> model.export(os.path.join(tempfile.mkdtemp(), "model.onnx"))
         """
-        from framework.saving.onnx.export import export_model
+        from framework.saving.export import export_model
 
         export_model(self, filepath, format, verbose, input_signature, kwargs)
 

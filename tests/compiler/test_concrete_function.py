@@ -73,7 +73,31 @@ def test_methods_take_the_object():
     concrete = Module.double.get_concrete_function(module, SPEC)
     assert concrete(module, tf.constant([2.0])).numpy().tolist() == [4]
     with pytest.raises(TypeError, match="Give the object first for a method"):
-        module.double.get_concrete_function(SPEC)
+        Module.double.get_concrete_function(SPEC)
+
+
+def test_bound_methods_know_their_object():
+    class Scaled(tf.Module):
+        def __init__(self, by):
+            super().__init__()
+            self.by = by
+
+        @tf.function
+        def scaled(self, x, plus=0.0):
+            return x * self.by + plus
+
+    two, three = Scaled(2.0), Scaled(3.0)
+    concrete = two.scaled.get_concrete_function(SPEC, plus=1.0)
+    assert concrete(tf.constant([2.0])).numpy().tolist() == [5]
+    assert concrete.structured_input_signature == ((SPEC, 1.0), {})
+    assert concrete.pretty_printed_signature(verbose=False).startswith("(x: TensorSpec")
+    also = three.scaled.get_concrete_function(three, SPEC)
+    assert also(tf.constant([2.0])).numpy().tolist() == [6]
+    assert two.scaled == two.scaled != three.scaled
+    assert hash(two.scaled) == hash(two.scaled)
+    assert two.scaled.instance is two
+    assert "bound function scaled" in repr(two.scaled)
+    assert "scaled has" in two.scaled.explain()
 
 
 @pytest.mark.parametrize(

@@ -68,29 +68,6 @@ def export_onnx(function, filepath, input_signature=None, opset_version=None, ve
         print(_summary(path, inputs, written, opset))
 
 
-_OTHERS = {
-    "tf_saved_model": "TensorFlow's SavedModel", "litert": "LiteRT", "openvino": "OpenVINO",
-    "torch": "torch.export",
-}  # fmt: skip
-
-
-def export_model(model, filepath, format, verbose, input_signature, options):
-    """Export a model by Keras's arguments; see `Model.export`."""
-    if format != "onnx":
-        what = f"{_OTHERS[format]} ({format!r})" if format in _OTHERS else repr(format)
-        raise ExportError(
-            f"export: the format {what} is not written here; expected 'onnx'. OpenVINO, LiteRT and "
-            "PyTorch have converters that read ONNX files; or save the model with "
-            "model.save('NAME.keras'), which Keras 3 loads and exports."
-        )
-    unknown = sorted(set(options) - {"opset_version"})
-    if unknown:
-        raise ExportError(
-            f"export: expected only opset_version as a further argument, got {', '.join(unknown)}."
-        )
-    export_onnx(model, filepath, input_signature, verbose=verbose, **options)
-
-
 def _checked_path(filepath):
     path = Path(os.fspath(filepath))
     if path.suffix != ".onnx":

@@ -40,11 +40,14 @@ class Signature:
         function: a function of the tensors of all specs.
         specs: Specs.
         output_names: returns the names of the outputs, given the result of the call.
+        arguments: the nests of specs of the positional arguments.
+        called_with: takes these arguments, with tensors, as a list.
     """
 
-    def __init__(self, name, function, specs, output_names):
+    def __init__(self, name, function, specs, output_names, arguments, called_with):
         self.name, self.function, self.specs = name, function, specs
         self.output_names = output_names
+        self.arguments, self.called_with = arguments, called_with
 
     @property
     def symbols(self):
@@ -84,11 +87,15 @@ def of(function: Any, input_signature):
     is_layer = isinstance(function, Layer)
     options = {"training": False} if is_layer and _takes_training(function) else {}
 
+    def called_with(arguments):
+        return function(*arguments, **options)
+
     def call(*tensors):
-        return function(*nest.pack_sequence_as(args, tensors), **options)
+        return called_with(nest.pack_sequence_as(args, tensors))
 
     name = getattr(function, "name", None) or getattr(function, "__name__", "graph")
-    return Signature(name, call, specs, lambda result: _output_names(function, result))
+    names = lambda result: _output_names(function, result)
+    return Signature(name, call, specs, names, args, called_with)
 
 
 def _takes_training(layer):

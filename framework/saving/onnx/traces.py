@@ -10,6 +10,7 @@ from framework.compiler.tracing import traced
 from framework.core import nest
 from framework.core.errors import ExportError, InvalidArgumentError
 from framework.core.numpy_warnings import no_warnings
+from framework.core.op import table
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable
 from framework.saving.onnx.sizes import Size, at, size_from
@@ -65,6 +66,14 @@ class Call:
         self.op, self.args, self.attrs, self.outputs, self.node = op, args, attrs, outputs, node
 
 
+class _ExportRecorder(GraphRecorder):
+    """Traces a call that is exported: unlike in a plan, printing happens in the trace only."""
+
+    def value_read(self, tensor, how):
+        if how != "print":
+            super().value_read(tensor, how)
+
+
 class GeneralGraph:
     """The calls of a function for all sizes of its arguments.
 
@@ -73,11 +82,12 @@ class GeneralGraph:
         calls: Calls, in order.
         results: the Arrays it returns.
         traces: the number of traces.
+        assigned: (variable, Array) of each variable that it assigns.
     """
 
-    def __init__(self, arguments, calls, results, traces):
+    def __init__(self, arguments, calls, results, traces, assigned=()):
         self.arguments, self.calls, self.results = arguments, calls, results
-        self.traces = traces
+        self.traces, self.assigned = traces, assigned
 
 
 def where(node):
@@ -100,7 +110,7 @@ def _packed(result):
     return (leaves if all(type(leaf) is Tensor for leaf in leaves) else None), None
 
 
-def _traced_graph(function, arguments):
+def _traced_graph(function, arguments, assigns):
     """Trace `function(*tensors)` once and return (Graph, result)."""
     call = _recorded(function, arguments)
     if call.recording.created_variables:
@@ -110,23 +120,23 @@ def _traced_graph(function, arguments):
     for node in call.recording.nodes:
         if node.line == outside:  # this is the line of the export, not of the function
             node.line = None
-    _check(call.recording, call)
+    _check(call.recording, call, assigns)
     return call.graph(), call.result
 
 
 def _recorded(function, arguments):
     tensors = [Tensor(a) for a in arguments]
     return traced(
-        GraphRecorder(tensors, undoable=True), lambda: function(*tensors), _packed,
+        _ExportRecorder(tensors, undoable=True), lambda: function(*tensors), _packed,
         types.FunctionType, watches=False, keeps_lines=True,
     )  # fmt: skip
 
 
-def _check(recording, call):
+def _check(recording, call, assigns):
     """Raise ExportError if the traced call cannot be repeated as a graph of ops."""
     if recording.refusal is not None:
         raise ExportError(f"{recording.refusal}. A graph needs an op on tensors there.")
-    if call.leaves is None or not call.leaves:
+    if call.leaves is None or not (call.leaves or assigns):
         raise ExportError(f"The call returns {type(call.result).__name__}, not a nest of tensors.")
     for node in recording.nodes:
         if type(node) is GuardNode and node.how != "shape":
@@ -134,7 +144,7 @@ def _check(recording, call):
                 f"Python reads the value of a tensor ({node.how}){where(node)}, so other inputs "
                 "may run another branch. Use tf.where or keras.ops.where instead."
             )
-    for variable, _ in recording.assigned.values():
+    for variable, _ in () if assigns else recording.assigned.values():
         raise ExportError(
             f"The call assigns the variable {path_of(variable)!r}, but a graph has no state: pass "
             "the state as an input and return the new one."
@@ -142,13 +152,20 @@ def _check(recording, call):
 
 
 @no_warnings
-def general_graph(functions, trials):
+def general_graph(functions, trials, assigns=False):
     """Trace each of `functions` on its arrays; return (GeneralGraph, first result).
+
+    Args:
+        functions: functions of tensors.
+        trials: the arrays of each.
+        assigns: whether they may assign variables, and return nothing.
 
     Raises:
         ExportError: a call cannot be repeated as a graph, or the traces differ in more than sizes.
     """
-    traces = [_traced_graph(f, arrays) for f, arrays in zip(functions, trials, strict=True)]
+    traces = [
+        _traced_graph(f, arrays, assigns) for f, arrays in zip(functions, trials, strict=True)
+    ]
     return _Merge([graph for graph, _ in traces]).graph(), traces[0][1]
 
 
@@ -165,7 +182,14 @@ class _Merge:
             raise ExportError(_DIFFER.format(where(_first_difference(listed))))
         calls = [self._call(nodes) for nodes in zip(*listed)]
         results = [self._array(values) for values in zip(*(g.results for g in graphs))]
-        return GeneralGraph(arguments, calls, results, len(graphs))
+        assigned = [self._assignment(pairs) for pairs in zip(*(g.assigned for g in graphs))]
+        return GeneralGraph(arguments, calls, results, len(graphs), assigned)
+
+    def _assignment(self, pairs):
+        variables = [variable for variable, _ in pairs]
+        if any(variable is not variables[0] for variable in variables):
+            raise ExportError(_DIFFER.format(""))
+        return variables[0], self._array([value for _, value in pairs])
 
     def _array(self, values):
         key = tuple(id(v) for v in values)
@@ -191,8 +215,14 @@ class _Merge:
         if any(n.op is not first.op or len(n.args) != len(first.args) for n in nodes):
             raise ExportError(_DIFFER.format(where(first)))
         args = [self._argument(args, first) for args in zip(*(n.args for n in nodes))]
-        attrs = {name: self._merged([n.attrs[name] for n in nodes], first) for name in first.attrs}
+        attrs = {name: self._attribute([n.attrs[name] for n in nodes], first)
+                 for name in first.attrs}  # fmt: skip
         return Call(first.op, args, attrs, outputs, first)
+
+    def _attribute(self, values, node):
+        if table.get(node.op.name) is node.op or all(v is values[0] for v in values):
+            return self._merged(values, node)
+        return Varying(values)  # what a custom gradient keeps of one call, for its composite
 
     def _argument(self, args, node):
         if all(type(a) is Value for a in args):
