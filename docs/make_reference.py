@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent / "reference"
 _TENSORFLOW = (
     "math", "nn", "linalg", "random", "data", "image", "strings", "signal", "sets", "saved_model",
     "sparse", "ragged", "summary", "bitwise", "io", "lookup", "train", "nest", "dtypes", "errors",
-    "autodiff", "debugging", "config", "wrappers",
+    "autodiff", "debugging", "config", "distribute", "wrappers",
 )  # fmt: skip
 _KERAS = (
     "layers", "models", "losses", "metrics", "optimizers", "callbacks", "ops",

@@ -1,8 +1,8 @@
 from framework import (
     autodiff as autodiff, bitwise as bitwise, compat as compat, config as config, data as data,
-    debugging as debugging, dtypes as dtypes, errors as errors, experimental as experimental,
-    image as image,
-    initializers as initializers, io as io, keras as keras, linalg as linalg, lookup as lookup,
+    debugging as debugging, distribute as distribute, dtypes as dtypes, errors as errors,
+    experimental as experimental, image as image, initializers as initializers, io as io,
+    keras as keras, linalg as linalg, lookup as lookup,
     losses as losses, math as math, metrics as metrics, nest as nest, nn as nn,
     optimizers as optimizers, ragged as ragged, random as random, saved_model as saved_model,
     sets as sets, signal as signal, sparse as sparse, strings as strings, summary as summary,
@@ -53,6 +53,7 @@ from framework.functions.creation import (
 )  # fmt: skip
 from framework.functions.ctc import edit_distance as edit_distance
 from framework.functions.devices import device as device
+from framework.functions.settings import version as version
 from framework.functions.elementwise import (
     abs as abs, acos as acos, acosh as acosh, add as add, add_n as add_n, asin as asin,
     asinh as asinh, atan as atan, atan2 as atan2, atanh as atanh, cast as cast, cos as cos,

@@ -14,6 +14,10 @@ from framework.functions.assertions import (
     assert_scalar as assert_scalar, assert_shapes as assert_shapes, assert_type as assert_type,
     check_numerics as check_numerics, is_numeric_tensor as is_numeric_tensor,
 )  # fmt: skip
+from framework.functions.devices import (
+    get_log_device_placement as get_log_device_placement,
+    set_log_device_placement as set_log_device_placement,
+)  # fmt: skip
 from framework.functions.finite import (
     disable_check_numerics as disable_check_numerics,
     enable_check_numerics as enable_check_numerics,

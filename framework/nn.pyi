@@ -29,6 +29,10 @@ from framework.functions.moments import (
     moments as moments, normalize_moments as normalize_moments,
     sufficient_statistics as sufficient_statistics, weighted_moments as weighted_moments,
 )  # fmt: skip
+from framework.functions.distribution import (
+    compute_average_loss as compute_average_loss,
+    scale_regularization_loss as scale_regularization_loss,
+)  # fmt: skip
 from framework.functions.neural import (
     batch_normalization as batch_normalization, bias_add as bias_add, crelu as crelu,
     dropout as dropout, elu as elu, gelu as gelu,

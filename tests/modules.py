@@ -66,6 +66,7 @@ TESTED_IN = {
     "datasets/test_tables.py": "datasets/boston_housing datasets/california_housing",
     "datasets/test_word_sequences.py": "datasets/imdb datasets/reuters",
     "experimental/test_numpy.py": "experimental/numpy/* core/numpy_rule",
+    "functions/test_distribution.py": "distribute",
     "functions/test_arrays.py": "functions/creation functions/indexing functions/movement",
     "functions/test_control.py": "functions/array functions/python",
     "functions/test_debugging.py": "functions/finite",

@@ -11,29 +11,51 @@ from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.core.variable import CoreVariable
 
-_MOST = 64  # calls that are looked at: saving needs a few signatures, calls must stay fast
+_MOST = 256  # signatures, those of all objects of a class together
 _PLAIN = (str, bytes, bool, int, float, type(None), TensorSpec)
+_UNKNOWN = object()
 
 
 class SeenSignatures:
-    """The signatures of the first calls of a function that ran its Python body."""
+    """The signatures of the calls of a function that ran its Python body.
 
-    __slots__ = ("_calls", "_seen")
+    A known signature is recognized by a key of dtypes, shapes and identities. The identity of the
+    first argument can be that of an object that is gone, so its weak reference is compared.
+    """
+
+    __slots__ = ("_owners", "_seen")
 
     def __init__(self):
-        self._calls, self._seen = 0, []
+        self._owners, self._seen = {}, []
 
     def note(self, args, kwargs):
         """Remember the signature of a call; it keeps no argument alive."""
-        if self._calls >= _MOST:
+        key = (*[_key(v) for v in args], *[(name, _key(v)) for name, v in kwargs.items()])
+        owner = self._owners.get(key, _UNKNOWN)
+        if owner is None or (owner is not _UNKNOWN and owner() is args[0]):
             return
-        self._calls += 1
+        if max(len(self._owners), len(self._seen)) >= _MOST:
+            self._drop_dead()
+            if max(len(self._owners), len(self._seen)) >= _MOST:
+                return
         try:
             found = nest.map_structure(_spec, [list(args), dict(kwargs)])
         except _UnknownError:
+            self._owners[key] = None
             return
+        first = found[0][0] if args else None
+        self._owners[key] = first if isinstance(first, weakref.ref) else None
         if found not in self._seen:
             self._seen.append(found)
+
+    def _drop_dead(self):
+        """Forget the signatures of objects that are gone."""
+        self._owners = {k: r for k, r in self._owners.items() if r is None or r() is not None}
+        self._seen = [
+            found for found in self._seen
+            if all(leaf() is not None for leaf in nest.flatten(found)
+                   if isinstance(leaf, weakref.ref))
+        ]  # fmt: skip
 
     def of(self, instance=None):
         """Return [(args, kwargs)] of the signatures; for a method, those of one object."""
@@ -56,6 +78,23 @@ class SeenSignatures:
 
     def __reduce__(self):
         return SeenSignatures, ()
+
+
+def _key(value):
+    kind = type(value)
+    if kind is Tensor:
+        array = value.array
+        return array.dtype, array.shape
+    if kind in _PLAIN:
+        return kind, value
+    if kind is list or kind is tuple:
+        return kind, tuple([_key(v) for v in value])
+    if kind is dict:
+        return tuple([(name, _key(v)) for name, v in value.items()])
+    array = value if kind is np.ndarray else getattr(value, "array", None)
+    if isinstance(array, np.ndarray):
+        return kind, array.dtype, array.shape
+    return id(value)
 
 
 class _UnknownError(Exception):

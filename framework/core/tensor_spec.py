@@ -45,6 +45,13 @@ class TensorSpec:
     def name(self):
         return self._name
 
+    @property
+    def value_type(self):
+        """The class of what the spec describes."""
+        from framework.core.tensor import Tensor
+
+        return Tensor
+
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None):
         """Return an equal spec, with another name if one is passed."""

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from framework.core import nest
+from framework.core import dtypes, nest
+from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
@@ -280,7 +281,9 @@ class GeneratorStage(Stage):
 
     def arrays(self):
         """Yield the arrays of the elements; for a signature of one TensorSpec."""
+        # arrays of strings can hold str, which becomes bytes
         dtype, fitting = self.signature.dtype.np, set()
+        dtype = None if dtype.kind == "O" else dtype
         for value in self.make():
             if type(value) is np.ndarray and value.dtype is dtype and value.shape in fitting:
                 yield value
@@ -320,7 +323,8 @@ def _fitted_leaf(value, spec, name):
     try:
         if isinstance(spec, SparseTensorSpec):
             return as_sparse(value, f"from_generator: {name}")
-        element = Tensor(np.array(value, spec.dtype.np))
+        text = spec.dtype == dtypes.string
+        element = tensor(value, spec.dtype) if text else Tensor(np.array(value, spec.dtype.np))
     except (TypeError, ValueError) as error:
         raise InvalidArgumentError(
             f"from_generator: {name} cannot be converted to {spec.dtype}: {error}"

@@ -82,6 +82,29 @@ def get_memory_growth(device):
     return True
 
 
+_placement = {"log": False, "soft": True}
+
+
+def set_log_device_placement(enabled: Any) -> None:
+    """Note whether placements are to be logged; nothing is logged, all ops run on the CPU."""
+    _placement["log"] = bool(enabled)
+
+
+def get_log_device_placement() -> bool:
+    """Return what `set_log_device_placement` set; False at first."""
+    return _placement["log"]
+
+
+def set_soft_device_placement(enabled: Any) -> None:
+    """Note whether missing devices may be replaced; they always are, by the CPU."""
+    _placement["soft"] = bool(enabled)
+
+
+def get_soft_device_placement() -> bool:
+    """Return what `set_soft_device_placement` set; True at first."""
+    return _placement["soft"]
+
+
 def device(device_name: Any) -> Any:
     """Return a context that places ops on a device; every name stands for the CPU.
 

@@ -1,8 +1,11 @@
 """Functions of tf.config, including TensorFlow's aliases."""
 
+import platform
+import sys
 from types import SimpleNamespace
 from typing import Any
 
+from framework.core.errors import InvalidArgumentError, suggest
 from framework.functions.devices import (
     get_memory_growth,
     list_logical_devices,
@@ -27,6 +30,45 @@ threading = SimpleNamespace(
     set_inter_op_parallelism_threads=lambda num_threads: None,
     set_intra_op_parallelism_threads=lambda num_threads: threads.set_count(num_threads or None),
 )
+
+_options: dict[str, Any] = {}
+_OPTION_NAMES = (
+    "arithmetic_optimization", "auto_mixed_precision", "auto_mixed_precision_mkl",
+    "auto_mixed_precision_onednn_bfloat16", "auto_parallel", "constant_folding", "debug_stripper",
+    "dependency_optimization", "disable_meta_optimizer", "disable_model_pruning",
+    "function_optimization", "implementation_selector", "layout_optimizer", "loop_optimization",
+    "min_graph_nodes", "pin_to_host_optimization", "remapping", "scoped_allocator_optimization",
+    "shape_optimization", "use_plugin_optimizers",
+)  # fmt: skip
+
+
+def _set_options(options: Any) -> None:
+    for name in options:
+        if name not in _OPTION_NAMES:
+            raise InvalidArgumentError(
+                f"config.optimizer: there is no option {name!r}{suggest(name, _OPTION_NAMES)}"
+            )
+    _options.update(options)
+
+
+optimizer = SimpleNamespace(
+    get_experimental_options=lambda: dict(_options),
+    get_jit=lambda: "",
+    set_experimental_options=_set_options,
+    set_jit=lambda enabled: None,
+)
+"""Options of TensorFlow's graph optimizer: returned as they were set, without effect. The passes
+of this compiler change no bits and are always on; `set_compile` chooses how functions run."""
+
+
+class _PackageVersion:
+    """tf.version: the version of this package, as `tf.__version__`."""
+
+    COMPILER_VERSION = property(lambda self: platform.python_compiler())
+    GIT_VERSION = VERSION = property(lambda self: sys.modules["framework"].__version__)
+
+
+version = _PackageVersion()
 
 
 def set_compile(tier: Any = None) -> None:

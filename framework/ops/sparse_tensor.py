@@ -300,6 +300,11 @@ class SparseTensorSpec(TensorSpec):
     ):  # fmt: skip
         super().__init__(shape, dtype, name)
 
+    @property
+    def value_type(self):
+        """The class of what the spec describes."""
+        return SparseTensor
+
     @classmethod
     def from_value(cls, value: SparseTensor):
         """Return the spec of a sparse tensor."""

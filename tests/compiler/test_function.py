@@ -462,3 +462,16 @@ def test_threads():
     for thread in threads:
         thread.join()
     assert found == [True] * 8
+
+
+def test_signatures_of_many_objects_are_known():
+    class Module(tf.Module):
+        @tf.function
+        def f(self, x):
+            return x
+
+    for _ in range(600):
+        module = Module()
+        module.f(tf.ones([2]))
+    assert Module.f.signatures_of(module) == [([tf.TensorSpec([2])], {})]
+    assert len(Module.f._signatures._seen) <= 256

@@ -257,6 +257,18 @@ def test_every_kind_of_array(array, note, shuffled):
         assert batch[0].tolist() == expected[numbers].tolist()
 
 
+@pytest.mark.parametrize("value", ["é", np.array(["é"], object), [["a", "b"]], (b"x",)])
+def test_strings_from_a_generator_are_bytes(value):
+    array = np.array(value, object)
+    for data in (
+        Dataset.from_generator(lambda: [value, value], "string"),
+        Dataset.from_generator(lambda: [(value, 1)], ("string", "int32")).map(lambda s, _: s),
+    ):
+        for element in data:
+            expected = [v if type(v) is bytes else v.encode() for v in array.flat]
+            assert np.array(element.numpy(), object).reshape(-1).tolist() == expected
+
+
 def test_from_generator():
     def rows(n, start):
         for i in range(start, start + n):

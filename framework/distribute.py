@@ -1,0 +1,5 @@
+"""tf.distribute with one replica: programs for several devices run on the one that is there."""
+
+from framework.core.lazy import attach_stub
+
+__getattr__, __dir__ = attach_stub(__name__)
