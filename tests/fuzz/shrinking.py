@@ -15,14 +15,14 @@ def shrink(text, fails, seconds=60, line=None):
 
     Args:
         fails: tells whether a text still shows the failure.
-        seconds: the search ends after these.
+        seconds: of CPU time; the search ends after these.
         line: where the failure shows; most programs fail without their other calls too.
     """
-    end, best = time.monotonic() + seconds, ast.parse(text)
+    end, best = time.process_time() + seconds, ast.parse(text)
     fails = _once(fails, ast.unparse(best))
     best = _without_other_calls(best, line, fails)
     changed = True
-    while changed and time.monotonic() < end:
+    while changed and time.process_time() < end:
         best, changed = _without_unread(best, fails)
         for chunk in (8, 4, 2, 1):
             best, less = _without_statements(best, chunk, fails, end)
@@ -114,7 +114,7 @@ def _without_statements(tree, count, fails, end):
         if place >= len(bodies):
             continue
         first = max(0, len(getattr(*bodies[place])) - count)
-        while first >= 0 and time.monotonic() < end:
+        while first >= 0 and time.process_time() < end:
             trial = _copied(tree)
             node, name = list(_bodies(trial))[place]
             body = getattr(node, name)
@@ -141,7 +141,7 @@ def _works(trial, fails):
 def _inlined(tree, fails, end):
     """Put what is assigned to a name where the name is read."""
     changed, place = False, 0
-    while time.monotonic() < end:
+    while time.process_time() < end:
         trial = _copied(tree)
         found = [
             (getattr(node, name), stmt)
@@ -176,7 +176,7 @@ class _substituted(ast.NodeTransformer):
 def _simpler(tree, fails, end):
     """Try each replacement of each node once, from the top down."""
     changed, place = False, 0
-    while time.monotonic() < end:
+    while time.process_time() < end:
         nodes = list(ast.walk(tree))
         if place >= len(nodes):
             break

@@ -153,6 +153,14 @@ def test_what_hangs_on_the_last_bits_is_undecided():
 def test_a_program_that_does_not_end_is_found():
     found = run("while True:\n    pass\n", "off", seconds=1)
     assert found.error[0] == "TooLongError"
+    found = run("import time\ntime.sleep(30)\n", "off", seconds=0.2)
+    assert found.error[0] == "TooLongError"
+
+
+def test_a_program_that_another_process_slows_down_is_not():
+    """What counts is CPU time: here the program waits, as it does on a busy machine."""
+    found = run("import time\ntime.sleep(1.5)\n", "off", seconds=1)
+    assert found.error is None
 
 
 # ---- the generators ----
