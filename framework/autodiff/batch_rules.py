@@ -354,7 +354,7 @@ def _conv_kernel(op, xs, batched, attrs):
 
 
 def _conv_bias_back(op, xs, batched, attrs):
-    """Compute the gradients by those of `conv`, after the gradient of the ReLU."""
+    """Apply the gradient of the ReLU, then compute the gradients of `conv`."""
     if not batched[0] or any(batched[1:]):
         return row_by_row(op, xs, batched, attrs)
     (g, x, w, y), (to_x, to_w, to_b) = xs, attrs["needed"]

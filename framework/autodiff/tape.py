@@ -449,7 +449,7 @@ class GradientTape(TapeNotes, Jacobians):
 
 
 class _PausedTape:
-    """The re-entrant context of `stop_recording`: the tape records again after its end."""
+    """The re-entrant context of `stop_recording`, after which the tape records again."""
 
     def __init__(self, tape):
         self._tape = tape

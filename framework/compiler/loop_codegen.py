@@ -351,7 +351,7 @@ class LoopCodegen:
 
 
 def by_columns_alone(sums):
-    """Return whether chunks of a task are columns, because it sums over leading axes only."""
+    """Return whether chunks of a task are columns: all its sums are over the leading axes."""
     return bool(sums) and set(sums.values()) == {"leading"}
 
 

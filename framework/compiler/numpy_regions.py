@@ -18,7 +18,7 @@ def with_parallel_tasks(graph):
 
 
 class _TaskChain:
-    """Tasks of which each reads only its own rows of earlier results, so one thread runs all.
+    """Tasks that a thread runs one by one on its rows; none reads other rows of results.
 
     `numbers`: {id of a result: its index among the outputs of the chain}.
     """

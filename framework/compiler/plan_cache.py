@@ -440,6 +440,6 @@ def compiles():
         not here["stack"]
         and here["symbolic"] is None
         and here["numerics"] is None
-        # saves a call if `tier._tier` is set
+        # `tier._tier` is set after the first call of `tier.tier`
         and (tier._tier or tier.tier()) != "off"
     )

@@ -293,7 +293,7 @@ class _TapedTrace:
 
 
 class TapePlan:
-    """Plans for the forward and the backward pass; a call is one record on the tape."""
+    """Plans for the forward and the backward pass; the tape records a call as one op."""
 
     def __init__(self, run, plan_cache, names, state):
         self._name, self._tell = plan_cache.name, plan_cache.tell

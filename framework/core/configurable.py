@@ -262,7 +262,7 @@ def own_init(cls):
 
 
 def _annotations(cls):
-    """Return the annotations in the class body (Python 3.14 evaluates them here)."""
+    """Return the annotations in the class body; Python 3.14 evaluates them at this call."""
     return dict(cls.__annotations__)
 
 

@@ -76,7 +76,7 @@ def no_warnings(function):
     made = {1: unary, 2: binary}.get(arity, general) if plain else general
     if not isinstance(function, np.ufunc):  # keep the parameters' names, which derivative rules use
         functools.update_wrapper(made, function)
-    made.ufunc = function  # the compiler calls it without the wrapper
+    made.ufunc = function  # the compiler calls `function` without the wrapper
     return made
 
 

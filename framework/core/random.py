@@ -276,7 +276,7 @@ class _Shared:
 
 
 def _float(dtype):
-    """Return the dtype to draw in: NumPy draws no 16-bit floats, float32 is rounded to them."""
+    """Return the dtype to draw in; NumPy cannot draw 16-bit floats, which are rounded float32."""
     return np.float64 if dtype == "float64" else np.float32
 
 

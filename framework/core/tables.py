@@ -68,7 +68,7 @@ def column(series, name=""):
 
 
 def _is_arrow_array(series):
-    """Return whether this is pyarrow's Array, whose `to_numpy` refuses to copy unless asked."""
+    """Return whether a column is pyarrow's Array, whose `to_numpy` copies only on request."""
     return hasattr(series, "type") and not hasattr(series, "chunks")
 
 

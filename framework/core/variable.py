@@ -123,7 +123,7 @@ class CoreVariable(Operators):
         if delta is None:
             return self
         with _turns[self.serial % len(_turns)]:
-            if replaying():  # as ops, so that a replay adds its own values
+            if replaying():  # computed by ops, so that a replay adds its own values
                 both = type(self).__add__ if ufunc is np.add else type(self).__sub__
                 self._hold(both(self, delta))
                 return self

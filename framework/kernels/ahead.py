@@ -156,7 +156,7 @@ def work():
     import queue
 
     asked, answers = queue.Queue(), os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # only these names may be written to standard output
+    os.dup2(2, 1)  # standard output is only for the names of compiled groups
 
     def read():
         for line in sys.stdin:

@@ -256,8 +256,11 @@ class _ConvCall:
         return m
 
     def _direct(self, columns, places):
-        """Return whether the direct algorithm is used instead of im2col; products have
-        `columns`."""
+        """Return whether to use the direct algorithm instead of im2col.
+
+        Args:
+            columns: the columns of its matrix products, channels or filters.
+        """
         if len(self.size) > 2 or _algorithm == "im2col":
             return False
         if _algorithm != "auto":

@@ -96,7 +96,9 @@ def shares(x):
 
 @no_warnings
 def with_slope(x, *, approximate, out=None):
-    """Return gelu(x), and saved: (its derivative,), times g the same bits as `gelu_back`.
+    """Return gelu(x), and saved: (its derivative,).
+
+    g times the derivative has the same bits as `gelu_back`.
 
     Args:
         out: a contiguous array for gelu of x; None creates one.
@@ -154,7 +156,7 @@ def _tail(x, out, scratch):
     """Write Φ(-|x|) to `out`; return min(|x|, END) and exp(-x²/2), stored in scratch."""
     size, e, u = scratch
     np.abs(x, size)
-    if not np.maximum.reduce(size, initial=0.0) <= END:  # this is also true for NaN
+    if not np.maximum.reduce(size, initial=0.0) <= END:  # the condition is true for NaN too
         np.minimum(size, _NUMBERS[END], out=size)  # np.minimum takes 4 times as long as np.multiply
     np.add(size, _NUMBERS[CENTER], e)
     np.subtract(size, _NUMBERS[CENTER], u)

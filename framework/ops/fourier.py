@@ -18,7 +18,7 @@ def _complex_dtype(dtype):
 
 
 def _complex(transform, x, axes):
-    """Return a transform; an array without elements, which NumPy refuses, stays one."""
+    """Return a transform; for an empty array, which NumPy refuses, return an empty one."""
     dtype = _complex_dtype(x.dtype)
     return transform(x, axes=axes).astype(dtype, copy=False) if x.size else x.astype(dtype)
 

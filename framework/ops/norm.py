@@ -30,7 +30,7 @@ moving_average = elementwise(
     lambda g, momentum: g * momentum, lambda g, momentum: g * (1 - momentum),
 )  # fmt: skip
 
-_LEAST_HALF = 2.0**-31  # keeps the derivative of `unit` at 0, 1 / sqrt of it, finite in float16
+_LEAST_HALF = 2.0**-31  # keeps 1 / sqrt(_LEAST_HALF), unit's derivative at 0, finite in float16
 
 
 def unit(x, axes, least):

@@ -156,7 +156,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return RaggedTensor(new_values, self.row_splits)
 
     def with_flat_values(self, new_values: Any) -> Any:
-        """Return rows of the same lengths, also inside, with other elements."""
+        """Return rows, and inner rows, of the same lengths with other elements."""
         return self._with_parts((*self.nested_row_splits, tensor(new_values)))
 
     def with_row_splits_dtype(self, dtype: Any):

@@ -255,7 +255,7 @@ def to_dense(x, default=None, validate=False, what="to_dense"):
 
 
 def matmul(x, dense, adjoint_a=False, adjoint_b=False, what="sparse_dense_matmul"):
-    """Return the product of a sparse and a dense matrix; an adjoint one is conjugate-transposed."""
+    """Return the product of a sparse and a dense matrix, each optionally conjugate-transposed."""
     if x.ndim != 2 or dense.ndim != 2:
         raise ShapeError(f"{what}: expected two matrices, got shapes {x.shape} and {dense.shape}.")
     values = x.values

@@ -78,7 +78,7 @@ INDEX_FOLDS = ("constant", *_INDEX_FOLDS)
 
 
 def fold(x, n, mode):
-    """Return coordinates along an axis of `n` pixels, moved inside it unless mode="constant"."""
+    """Return coordinates along an axis of `n` pixels, moved into it unless mode="constant"."""
     return x if mode == "constant" else clip(_FOLDS[mode](x, n), 0.0, float(n - 1))
 
 

@@ -24,7 +24,7 @@ _inside = {}  # file name -> whether the file belongs to this package
 class LoggedEvent(NamedTuple):
     """One op, variable read, assignment, or read of a value by Python."""
 
-    kind: str  # "op", "variable", "assign" or "value"
+    kind: str  # the sort of event: "op", "variable", "assign" or "value"
     what: object  # the op, the variable, or the function that read a value
     inputs: tuple  # serials of the input tensors
     outputs: tuple

@@ -44,7 +44,7 @@ def _is_target(targets, source, serials):
 
 
 def _path(recorded, targets, serials):
-    """Return the recorded ops on paths from the source to the targets, and its descendants."""
+    """Return the ops on paths from the source to the targets, and the source's descendants."""
     reached = set(serials)
     for step in recorded:
         if not reached.isdisjoint(step.inputs):

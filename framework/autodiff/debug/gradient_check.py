@@ -228,7 +228,7 @@ class _Check:
 
 
 def _array_of(value):
-    """Return a leaf of the arguments, numeric ones as an array."""
+    """Return a leaf of the arguments, as an array if it is numeric."""
     if isinstance(value, CoreVariable):
         return value.array
     numeric = isinstance(value, (Tensor, np.ndarray, np.generic, int, float, complex))

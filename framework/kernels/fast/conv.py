@@ -355,7 +355,7 @@ def _lattice(phase, cells, stride, dilation, before, size):
 
 
 def _back(g, gate, w, view, lattices, x, sizes, phase, strides):
-    """Compute one lattice of `conv_input`."""
+    """Compute the cotangent of one lattice of pixels, for `conv_input`."""
     down, across = lattices
     filters, channels = w.shape[3], w.shape[2]
     depth = view.rows * view.columns * filters
