@@ -165,7 +165,7 @@ TESTED_IN = {
         saving/states train""",
     "saving/test_configs.py": "core/configs",
     "saving/test_hostile.py": "saving/archive saving/hdf5 saving/limits saving/texts",
-    "saving/test_legacy_h5.py": "saving/hdf5_texts",
+    "saving/test_legacy_h5.py": "saving/hdf5_texts saving/legacy_h5_writing",
     "saving/test_shards.py": "saving/model_folder",
     "saving/test_torch_files.py": "saving/torch_file saving/torch_weights",
     "saving/test_weights.py": "saving/named_arrays",

@@ -1,19 +1,24 @@
 """Iterator: one iteration over a dataset, whose position can be saved and restored."""
 
+import weakref
 from typing import Any
+
+import numpy as np
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError, OutOfRangeError
+from framework.core.variable import CoreVariable
 from framework.data.stage import walk
 
 
 class _Iteration:
     """The elements of one iteration, how many were taken, and the state of its random stages."""
 
-    __slots__ = ("begun", "elements", "stage", "taken")
+    __slots__ = ("begun", "elements", "position", "stage", "taken")
 
     def __init__(self, stage):
         self.stage, self.taken, self.elements, self.begun = stage, 0, None, None
+        self.position = None  # a _Position, made when a checkpoint asks for it
 
     def start(self):
         self.begun = _random_state(self.stage)
@@ -40,7 +45,7 @@ class Iterator:
     True
     """
 
-    __slots__ = ("_framework",)
+    __slots__ = ("__weakref__", "_framework")
 
     def __init__(self, stage: Any):
         self._framework = _Iteration(stage)
@@ -109,12 +114,42 @@ class Iterator:
         own.begun, own.taken = [list(pair) for pair in state["random"]], state["taken"]
         own.elements = own.stage.after(own.taken) if own.taken else own.stage.iterate()
 
+    def _saved_parts(self):
+        """Return {name: variable} for checkpoints: the position."""
+        own = self._framework
+        if own.position is None:
+            own.position = _Position(self)
+        return {"position": own.position}
+
     def close(self):
         """End the iteration and its threads."""
         own = self._framework
         if hasattr(own.elements, "close"):
             own.elements.close()
         own.elements = iter(())
+
+
+class _Position(CoreVariable):
+    """The position of an iterator as a variable, which checkpoints save and restore."""
+
+    __slots__ = ("_iterator",)
+    name = "position"
+
+    def __init__(self, iterator):
+        self._iterator = weakref.ref(iterator)
+        super().__init__(None, trainable=False)
+
+    @property
+    def _array(self):
+        state = self._iterator().state()
+        return np.array([state["taken"], *np.ravel(state["random"])], np.uint64)
+
+    @_array.setter
+    def _array(self, array):
+        if array is not None:
+            taken, *random = array.tolist()
+            pairs = [list(pair) for pair in zip(random[::2], random[1::2], strict=True)]
+            self._iterator().restore({"taken": taken, "random": pairs})
 
 
 def _random_stages(stage):
@@ -138,6 +173,10 @@ class NumpyIterator:
 
     def __next__(self):
         return nest.map_structure(_copied, next(self._framework))
+
+    def next(self):
+        """Return the next element."""
+        return next(self)
 
 
 def _copied(leaf):

@@ -1,4 +1,4 @@
-"""Whole models in ".h5" files of Keras 2, which Keras 3 writes too; this module only reads them.
+"""Read whole models from ".h5" files of Keras 2; `legacy_h5_writing.py` writes them.
 
 Configs and names are attributes of groups. Each layer has a group with its name, which holds the
 trainable weights first.

@@ -15,6 +15,7 @@ from framework.core.errors import DamagedFileError, LoadError
 from framework.core.stored import budget
 from framework.saving import hdf5, legacy_h5, texts
 from framework.saving.archive import Archive, write_in_place
+from framework.saving.legacy_h5_writing import write_model as write_legacy
 from framework.saving.limits import DEFAULT
 from framework.saving.model_folder import FolderReader, FolderWriter, recover
 from framework.saving.weights import (
@@ -37,6 +38,8 @@ _BLOCK = 2**20
 
 def save_model(model, filepath, overwrite=True, zipped=None):
     """Save a model with its weights, optimizer state and vocabularies to "NAME.keras".
+
+    "NAME.h5" writes the former format of Keras 2, for Sequential and functional models.
 
     Args:
         model: a model or layer.
@@ -64,7 +67,7 @@ def save_model(model, filepath, overwrite=True, zipped=None):
     if hasattr(filepath, "write"):
         _write(model, filepath, tempfile.gettempdir())
         return
-    require_ending(filepath, (".keras",))
+    legacy = require_ending(filepath, (".keras", *LEGACY)).endswith(LEGACY)
     require_new(filepath, overwrite)
     if not getattr(model, "built", True):
         warnings.warn(
@@ -73,7 +76,10 @@ def save_model(model, filepath, overwrite=True, zipped=None):
             stacklevel=3,
         )
     with replacing(filepath) as file:
-        _write(model, file, folder_of(filepath))
+        if legacy:
+            write_legacy(model, described(model)[0], KERAS_VERSION, file)
+        else:
+            _write(model, file, folder_of(filepath))
 
 
 def folder_of(filepath):

@@ -34,8 +34,9 @@ def is_trackable(value):
     if isinstance(value, Mapping):
         return any(map(is_trackable, value.values()))
     return (
-        isinstance(value, _HOLDERS) or hasattr(type(value), "trainable_variables") or _draws(value)
-    )
+        isinstance(value, _HOLDERS) or hasattr(type(value), "trainable_variables")
+        or hasattr(type(value), "_saved_parts") or _draws(value)
+    )  # fmt: skip
 
 
 def _draws(value):
@@ -48,6 +49,8 @@ def children(holder):
     """Return {name: object} of the objects that an object holds directly."""
     if isinstance(holder, Tracked):
         found = holder.tracked()
+    elif hasattr(type(holder), "_saved_parts"):  # an iterator over a dataset
+        found = holder._saved_parts()
     elif isinstance(holder, Layer):
         found = _of_layer(holder)
     elif isinstance(holder, Optimizer) or is_ours(holder):

@@ -262,6 +262,7 @@ def require_ending(filepath, endings, error=SaveError):
         raise error(
             f"The filename must end in {' or '.join(endings)}, got {os.fspath(filepath)!r}."
         )
+    return os.fspath(filepath)
 
 
 def require_new(filepath, overwrite):

@@ -283,3 +283,31 @@ def test_files_that_are_no_checkpoint(tmp_path):
     write_state(tmp_path / "c.ckpt", "training", {}, {})
     with pytest.raises(LoadError, match="expected a file of a checkpoint"):
         tf.train.Checkpoint(v=tf.Variable(1)).read(tmp_path / "c")
+
+
+@pytest.mark.parametrize("taken", [0, 3, 10])
+def test_the_position_of_an_iterator(tmp_path, taken):
+    def pipeline():
+        return tf.data.Dataset.range(20).shuffle(20, seed=3).map(lambda x: x * 2).batch(2)
+
+    iterator, step = iter(pipeline()), tf.Variable(1)
+    for _ in range(taken):
+        next(iterator)
+    checkpoint = tf.train.Checkpoint(step=step, iterator=iterator)
+    path = checkpoint.save(tmp_path / "ckpt")
+    rest = [batch.numpy().tolist() for batch in iterator]
+    other, again = iter(pipeline()), tf.Variable(0)
+    status = tf.train.Checkpoint(step=again, iterator=other).restore(path)
+    status.assert_consumed()
+    assert [batch.numpy().tolist() for batch in other] == rest
+    assert again.numpy() == 1
+    checkpoint.restore(path)
+    assert [batch.numpy().tolist() for batch in iterator] == rest
+
+
+def test_the_position_of_an_iterator_over_another_pipeline(tmp_path):
+    shuffled = iter(tf.data.Dataset.range(4).shuffle(4))
+    path = tf.train.Checkpoint(iterator=shuffled).write(tmp_path / "c")
+    plain = tf.train.Checkpoint(iterator=iter(tf.data.Dataset.range(4)))
+    with pytest.raises(LoadError, match="iterator/position"):
+        plain.read(path)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from framework import keras
-from framework.core.errors import DamagedFileError, LoadError
+from framework.core.errors import DamagedFileError, LoadError, SaveError
+from framework.saving import legacy_h5_writing
 from framework.saving.hdf5_texts import check_lengths
 from parity.scenarios.file_models import inputs
 
@@ -163,3 +164,79 @@ def test_a_damaged_type_of_texts_is_not_read(tmp_path):
     path.write_bytes(data[: at + 1] + b"\xe4" + data[at + 2 :])
     with pytest.raises(DamagedFileError, match="damaged type"):
         keras.models.load_model(path)
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def functional_model():
+    x = keras.Input((4,))
+    a, b = keras.layers.Dense(3, name="a")(x), keras.layers.Dense(3, name="b")(x)
+    y = keras.layers.BatchNormalization(name="n")(keras.layers.Add()([a, b]))
+    return keras.Model(x, keras.layers.Dense(2)(y))
+
+
+def sequential_model():
+    inner = keras.Sequential([keras.Input((3,)), keras.layers.Dense(3, name="a")], name="inner")
+    return keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, name="a"), inner,
+                             keras.layers.Dropout(0.5), keras.layers.Dense(2)])  # fmt: skip
+
+
+@pytest.mark.parametrize("build", [functional_model, sequential_model])
+@pytest.mark.parametrize("ending", ["h5", "hdf5"])
+def test_a_saved_model_is_loaded_with_its_state(build, ending, tmp_path):
+    model, x, y = build(), inputs(8, 4), inputs(8, 2)
+    model.compile("adam", "mse", metrics=["mae"])
+    model.fit(x, y, epochs=2, verbose=0)
+    model.save(tmp_path / f"m.{ending}")
+    again = keras.models.load_model(tmp_path / f"m.{ending}")
+    np.testing.assert_array_equal(again.predict(x, verbose=0), model.predict(x, verbose=0))
+    for a, b in zip(model.optimizer.variables, again.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert again.evaluate(x, y, verbose=0) == model.evaluate(x, y, verbose=0)
+
+
+def test_the_layout_is_that_of_keras(tmp_path):
+    model = functional_model()
+    model.compile(keras.optimizers.SGD(0.25, momentum=0.5), "mse")
+    model.fit(inputs(8, 4), inputs(8, 2), verbose=0)
+    model.save(tmp_path / "m.h5")
+    with h5py.File(tmp_path / "m.h5") as file:
+        assert json.loads(file.attrs["model_config"])["class_name"] == "Functional"
+        training = json.loads(file.attrs["training_config"])
+        assert training["optimizer_config"]["class_name"] == "SGD"
+        assert training["loss"] == "mse"
+        layers = [n.decode() for n in file["model_weights"].attrs["layer_names"]]
+        assert layers == [layer.name for layer in model.layers]
+        group = file["model_weights/n"]
+        names = [n.decode() for n in group.attrs["weight_names"]]
+        assert [n.rpartition("/")[2] for n in names] == [
+            "gamma", "beta", "moving_mean", "moving_variance",
+        ]  # fmt: skip
+        np.testing.assert_array_equal(group[names[0]], model.get_layer("n").gamma)
+        assert len(file["optimizer_weights"].attrs["weight_names"]) == len(
+            model.optimizer.variables
+        )
+
+
+def test_long_lists_of_names_are_split(tmp_path, change):
+    change(legacy_h5_writing, _MOST=40)
+    model = functional_model()
+    model.save(tmp_path / "m.h5")
+    with h5py.File(tmp_path / "m.h5") as file:
+        assert "layer_names0" in file["model_weights"].attrs
+    again = keras.models.load_model(tmp_path / "m.h5")
+    np.testing.assert_array_equal(again(inputs(3, 4)), model(inputs(3, 4)))
+
+
+def test_subclassed_models_are_refused(tmp_path):
+    class Own(keras.Model):
+        def call(self, x):
+            return x
+
+    model = Own()
+    model(inputs(2, 2))
+    (tmp_path / "m.h5").write_bytes(b"before")
+    with pytest.raises(SaveError, match="Sequential and functional models only"):
+        model.save(tmp_path / "m.h5")
+    assert (tmp_path / "m.h5").read_bytes() == b"before"
