@@ -252,7 +252,7 @@ class _Rows:
             ) from None
 
 
-# the bytes of a block; the rows of a group of the row-by-row reader
+# the size of a block in bytes; the number of rows that the row-by-row reader groups
 _BLOCK, _GROUP = 1 << 18, 256
 
 

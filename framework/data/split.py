@@ -17,7 +17,7 @@ def split_dataset(
         dataset: an array, a tuple, list or dict of arrays of equal length, or a Dataset (which is
             read into memory).
         left_size: the size of the first part, a number of rows or a fraction; the rest if None.
-        right_size: the size of the second part, likewise.
+        right_size: the size of the second part, like `left_size`.
         shuffle: choose the rows of each part at random.
         seed: an int; the same seed gives the same parts.
         preferred_backend: accepted for compatibility; has no effect.

@@ -68,7 +68,7 @@ class StoringMethods:
             LoadError: a file is damaged, or has elements of another structure.
         """
         if wait:
-            raise InvalidArgumentError("load: wait must be False: a folder is read as it is.")
+            raise InvalidArgumentError("load: wait must be False: load reads a complete folder.")
         folder = stored.StoredFolder(as_path(path))
         if element_spec is not None and element_spec != folder.spec:
             raise InvalidArgumentError(

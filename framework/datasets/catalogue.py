@@ -47,7 +47,7 @@ ENTRIES = {
         "fashion-mnist/train-images-idx3-ubyte.gz",
     ),
     "imdb": Entry(
-        "50,000 film reviews as numbers of words, two classes", "imdb.npz",
+        "50,000 film reviews as word indices, two classes", "imdb.npz",
         "69664113be75683a8fe16e3ed0ab59fda8886cb3cd7ada244f7d9544e4676b9f",
     ),
     "mnist": Entry(
@@ -56,7 +56,7 @@ ENTRIES = {
     ),
     "passengers": Entry("144 months of airline passengers"),
     "reuters": Entry(
-        "11,228 news as numbers of words, 46 topics", "reuters.npz",
+        "11,228 news as word indices, 46 topics", "reuters.npz",
         "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916",
     ),
     "wine": Entry("178 wines, 13 measurements each, three classes"),

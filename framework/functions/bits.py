@@ -83,8 +83,8 @@ def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tens
     """Return the bits of numbers as another dtype.
 
     Args:
-        input: numbers. For a larger dtype the last axis must have the elements that form one.
-        type: a numeric dtype; for a smaller one the result has one more axis.
+        input: numbers. For a larger dtype, the elements along the last axis form one number.
+        type: a numeric dtype; for a smaller dtype, the result has one more axis.
 
     >>> import framework as tf
     >>> tf.bitcast(1.0, tf.uint32).numpy().item() == 0x3F800000

@@ -232,7 +232,7 @@ def compute_accidental_hits(
 
     Returns:
         (indices, ids, weights): the rows, the positions in the sample, and the lowest float32
-        number for each, to add to the logits there.
+        number for each, to add to the logits at these positions.
     """
     true, sampled = np.asarray(tensor(true_classes)), np.asarray(tensor(sampled_candidates))
     rows, _, places = np.nonzero(true[:, :, None] == sampled)
@@ -330,7 +330,7 @@ def nce_loss(
     num_sampled: Any, num_classes: Any, num_true: Any = 1, sampled_values: Any = None,
     remove_accidental_hits: bool = False, name: str = "nce_loss",
 ) -> Tensor:  # fmt: skip
-    """Return the loss of noise-contrastive estimation, which tells true from sampled classes.
+    """Return the loss of noise-contrastive estimation, which separates true from sampled classes.
 
     The arguments are those of `sampled_softmax_loss`.
     """

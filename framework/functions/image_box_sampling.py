@@ -96,7 +96,7 @@ def sample_distorted_bounding_box(
         min_object_covered: the smallest fraction of one of the boxes that must lie in the part.
         aspect_ratio_range: width / height of the part, by default (0.75, 1.33).
         area_range: the fraction of the image that the part covers, by default (0.05, 1.0).
-        max_attempts: after so many draws, by default 100, the part is the whole image.
+        max_attempts: the number of draws, by default 100, after which the part is the whole image.
         use_image_if_no_bounding_boxes: True to accept that there are no boxes.
 
     Returns:

@@ -133,7 +133,7 @@ def pad_to_bounding_box(
         target_height, target_width: the size of the result.
 
     Raises:
-        ValueError: the images do not fit there.
+        ValueError: the images do not fit into the result.
     """
     x = images_of(image, "pad_to_bounding_box")
     return padded(x, int(offset_height), int(offset_width), int(target_height), int(target_width))

@@ -23,7 +23,7 @@ def scalar(name: str, data: TensorLike, step: Any = None, description: Any = Non
         description: a text about the tag, in Markdown.
 
     Raises:
-        ValueError: there is a default writer, but no step; `data` is no scalar.
+        ValueError: there is a default writer, but no step; `data` is not a scalar.
 
     >>> scalar("loss", 0.5, step=1)  # without a writer nothing is written
     False

@@ -94,8 +94,8 @@ class Declaration(NamedTuple):
 
     Args:
         op: an op, or a function of converted operands.
-        returns: what it returns, as a template with the operands {x} and {y}, and {over} for the
-            axes of a reduction.
+        returns: the description of its result, as a template with the operands {x} and {y}, and
+            {over} for the axes of a reduction.
         rule: the Rule.
         name: the wrapper's name.
     """

@@ -76,7 +76,7 @@ class Layer(
         trainable: whether training changes the variables.
         dtype: the dtype or dtype policy of weights and computation; floatx if None.
         autocast: whether to cast floating inputs to the compute dtype.
-        name: unique in a model; made from the name of the class if None.
+        name: unique in a model; derived from the class name if None.
 
     Example:
         >>> import numpy as np
@@ -292,7 +292,7 @@ class Layer(
     # ---- shapes ----
 
     def compute_output_spec(self, *args: Any, **kwargs: Any):
-        """Return the outputs for these inputs as KerasTensors; the layer stays as it is."""
+        """Return the outputs for these inputs as KerasTensors; the layer does not change."""
         if type(self).compute_output_shape is not Layer.compute_output_shape:
             shapes = symbolic_calls.output_shapes(self, args, kwargs)
             return symbolic_calls.spec_from_shapes(self, shapes)
@@ -306,7 +306,7 @@ class Layer(
 
     @property
     def input(self):
-        """The KerasTensors that the layer's first symbolic call was made on."""
+        """The KerasTensors of the layer's first symbolic call."""
         args, kwargs, _ = _symbolic_call(self)
         return args[0] if args else kwargs[signature_of(self).first]
 
@@ -468,7 +468,7 @@ def _call_on(layer, own, x, training):
 
 
 def spec_by_call(layer, args, kwargs):
-    """Return the outputs of `call` as KerasTensors; the layer stays as it is."""
+    """Return the outputs of `call` as KerasTensors; the layer does not change."""
     if thread.call is not None and thread.call[0] is layer:
         return symbolic_calls.run_symbolically(layer, args, kwargs)
     with undisturbed(), calling(layer.name):  # calling the layer also builds it and casts

@@ -50,10 +50,10 @@ class Operation(Owning, metaclass=_EveryOperation):
     plain values.
 
     Args:
-        name: a string without "/"; made from the name of the class if None.
+        name: a string without "/"; derived from the class name if None.
 
     Raises:
-        ValueError: the name is no string or has a "/".
+        ValueError: the name is not a string, or contains "/".
 
     Example:
         >>> from framework import keras
@@ -123,7 +123,7 @@ class Operation(Owning, metaclass=_EveryOperation):
 
     @property
     def input(self):
-        """The KerasTensors that the first symbolic call was made on."""
+        """The KerasTensors of the first symbolic call."""
         args, kwargs, _ = _first_call(self, "input")
         inputs = nest.flatten((args, kwargs))
         return inputs[0] if len(inputs) == 1 else inputs

@@ -39,7 +39,7 @@ class STFTSpectrogram(Layer):
         periodic: whether the window's period is its length; otherwise its length - 1.
         scaling: "density", "spectrum" or None; see the initializer `STFT`.
         padding: "valid" for whole frames; "same" for `ceil(samples / frame_step)` frames.
-        expand_dims: whether to give frequencies an axis of their own.
+        expand_dims: whether frequencies have a separate axis.
         data_format: "channels_last", (batch, samples, channels), or "channels_first".
 
     Shapes: `(batch, samples, channels)` gives `(batch, frames, channels * frequencies)`, or with

@@ -26,7 +26,8 @@ class LayerRecord(Record):
     """The internal state of a layer.
 
     Attributes:
-        trainable_variables, ..., seed_generators: what the layer owns, without its inner layers.
+        trainable_variables, ..., seed_generators: the objects that the layer owns, without those of
+            inner layers.
         locked: whether new variables and inner layers are forbidden.
         trainable, dtype_policy: the constructor arguments.
         initialized: whether `Layer.__init__` has run.

@@ -12,7 +12,7 @@ def weight(layer, name, shape, prefix=None, initializer=None, autocast=True):
     Args:
         name: the name of the weight.
         shape: a tuple.
-        prefix: what the names of the fields begin with, as in `{prefix}_initializer`; `name` if
+        prefix: the start of the fields' names, as in `{prefix}_initializer`; `name` if
             None.
         initializer: used instead of the field.
         autocast: whether the weight is cast to the compute dtype.

@@ -68,7 +68,7 @@ class Loss(Watched, kw_only=True, base_by_position=True, casts_labels=True):
     applies masks, sample weights and the reduction.
 
     Args:
-        name: a string; made from the name of the class if None.
+        name: a string; derived from the class name if None.
         reduction: "sum"; "sum_over_batch_size" or "mean": the sum divided by the number of values;
             "mean_with_sample_weight": the sum divided by the sum of the weights; "none" or None.
         dtype: the dtype or dtype policy of the computation; floatx if None.
@@ -213,7 +213,7 @@ def _reduced(values, weights, reduction):
 
 
 class LossFunctionWrapper(Loss):
-    """A loss made from a function `fn(y_true, y_pred, **kwargs)` of one value per sample.
+    """A loss from a function `fn(y_true, y_pred, **kwargs)` of one value per sample.
 
     Args:
         fn: the function.
@@ -326,10 +326,10 @@ def as_loss(identifier, y_true_shape=None, y_pred_shape=None):
 
 
 def serialize(loss: Any) -> Any:
-    """Return the config from which `deserialize` makes an equal loss; for a function, its name."""
+    """Return the config for `deserialize` of an equal loss; for a function, its name."""
     return serialize_value(loss)
 
 
 def deserialize(name: Any, custom_objects: Any = None) -> Any:
-    """Return a loss made from the config or name that `serialize` returned."""
+    """Return a loss for the config or name that `serialize` returned."""
     return losses.deserialize(name, custom_objects)

@@ -58,7 +58,7 @@ def circle(
     Args:
         y_true: integer labels of shape (batch,) or (batch, 1).
         y_pred: embeddings of length 1, of shape (batch, size).
-        ref_labels, ref_embeddings: what to compare with, the batch itself if None.
+        ref_labels, ref_embeddings: the embeddings to compare with; those of the batch if None.
         remove_diagonal: whether an embedding is not compared with the one of the same position.
         gamma: the scale of similarities.
         margin: the relaxation of the optima 1 and 0.

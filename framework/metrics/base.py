@@ -38,7 +38,7 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
 
     Args:
         dtype: the dtype or dtype policy of the state and the result; floatx if None.
-        name: a string; made from the name of the class if None.
+        name: a string; derived from the class name if None.
 
     Example:
         >>> import framework as tf
@@ -221,12 +221,12 @@ def get(identifier):
 
 
 def serialize(metric):
-    """Return the config from which `deserialize` makes an equal metric, without its state."""
+    """Return the config from which `deserialize` creates an equal metric, without its state."""
     return serialize_value(metric)
 
 
 def deserialize(config, custom_objects=None):
-    """Return a metric made from the config that `serialize` returned."""
+    """Return a metric for the config that `serialize` returned."""
     return metrics.deserialize(config, custom_objects)
 
 

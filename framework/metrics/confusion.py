@@ -66,7 +66,7 @@ def _count(value):
     return int(value)
 
 
-Thresholds = Annotated[Any, Resolved("a number in [0, 1], a list of such or None", _thresholds)]
+Thresholds = Annotated[Any, Resolved("a number in [0, 1], a list of them or None", _thresholds)]
 Fraction = Annotated[float, Resolved("a number in [0, 1]", _fraction)]
 Count = Annotated[int, Resolved("an integer > 0", _count)]
 
@@ -194,7 +194,7 @@ class CountsAtThresholds(Metric, counts=None):
 
 
 def add_counts(metric, names, shape):
-    """Create variables of these names for counts."""
+    """Create a count variable for each of these names."""
     for name in names:
         setattr(metric, name, metric.add_variable(shape, "zeros", state_dtype(metric), name=name))
 
@@ -240,7 +240,7 @@ class TruePositives(OneCount, counts="true_positives"):
     """The number, or the weight, of positive predictions with the label 1.
 
     Args:
-        thresholds: a number in [0, 1] or a list of such; predictions above it are positive. None
+        thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
             is 0.5.
         name, dtype: as in `Metric`.
 
@@ -255,7 +255,7 @@ class FalsePositives(OneCount, counts="false_positives"):
     """The number, or the weight, of positive predictions with the label 0.
 
     Args:
-        thresholds: a number in [0, 1] or a list of such; predictions above it are positive. None
+        thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
             is 0.5.
         name, dtype: as in `Metric`.
 
@@ -270,7 +270,7 @@ class TrueNegatives(OneCount, counts="true_negatives"):
     """The number, or the weight, of negative predictions with the label 0.
 
     Args:
-        thresholds: a number in [0, 1] or a list of such; predictions above it are positive. None
+        thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
             is 0.5.
         name, dtype: as in `Metric`.
 
@@ -285,7 +285,7 @@ class FalseNegatives(OneCount, counts="false_negatives"):
     """The number, or the weight, of negative predictions with the label 1.
 
     Args:
-        thresholds: a number in [0, 1] or a list of such; predictions above it are positive. None
+        thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
             is 0.5.
         name, dtype: as in `Metric`.
 
@@ -321,7 +321,7 @@ class Precision(ShareOfCounts):
     """The share of positive predictions that have the label 1: TP / (TP + FP).
 
     Args:
-        thresholds: a number in [0, 1] or a list of such; predictions above it are positive. None
+        thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
             is 0.5, or with `top_k` no threshold.
         top_k: only this many largest predictions of each row can be positive.
         class_id: the only class that counts, an index of the last axis; all if None.
@@ -342,7 +342,7 @@ class Recall(ShareOfCounts):
     """The share of the labels 1 that are predicted: TP / (TP + FN).
 
     Args:
-        thresholds: a number in [0, 1] or a list of such; predictions above it are positive. None
+        thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
             is 0.5, or with `top_k` no threshold.
         top_k: only this many largest predictions of each row can be positive.
         class_id: the only class that counts, an index of the last axis; all if None.

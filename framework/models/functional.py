@@ -174,7 +174,7 @@ def _as_input_tensor(x):
     """Return `x` if it is an input; for an inner tensor of another model, return a new input."""
     if x.origin is not None and isinstance(x.origin[0], InputLayer):
         return x
-    if x.origin is None:  # a KerasTensor that no call computed
+    if x.origin is None:  # no origin: no call computed this KerasTensor
         return InputLayer(input_tensor=x).output
     return InputLayer(batch_shape=x.shape, dtype=x.dtype).output
 

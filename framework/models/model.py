@@ -149,7 +149,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
             filepath: "NAME.weights.h5", Keras's format, which also has the optimizer's state; or
                 "NAME.npz" or "NAME.safetensors", which have the weights by name.
             overwrite: whether to replace an existing file.
-            max_shard_size: write several files of at most so many GB; `filepath` is then
+            max_shard_size: write several files of at most this size in GB; `filepath` is then
                 "NAME.weights.json", which names them.
         """
         from framework.saving.weights import save_weights
@@ -161,7 +161,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
 
         Args:
             filepath: a path.
-            skip_mismatch: leave layers that do not fit as they are, with a warning.
+            skip_mismatch: leave layers that do not fit unchanged, with a warning.
             limits: a `keras.saving.Limits`: how much the file may contain; the default if None.
         """
         from framework.saving.weights import load_weights
@@ -190,9 +190,9 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         the function `serve`. Both are for every batch size.
 
         Args:
-            filepath: a path that ends in ".onnx", or that of the folder.
+            filepath: a path that ends in ".onnx", or the path of the folder.
             format: "onnx" or "tf_saved_model"; a path that ends in ".onnx" is always an ONNX file.
-            verbose: whether to print what was written.
+            verbose: whether to print a summary of the file.
             input_signature: the specs of the inputs (`keras.InputSpec`, `tf.TensorSpec`), a list
                 with one nest for each argument; by default those the model was built with. A size
                 None is unknown.
@@ -242,7 +242,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         """Assign the values of a tree that `get_state_tree` returned, which may be partial.
 
         Raises:
-            ValueError: a key of the tree is no group of variables.
+            ValueError: a key of the tree is not the name of a group of variables.
         """
         from framework.models.state_tree import set_state_tree
 

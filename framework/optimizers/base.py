@@ -24,12 +24,12 @@ get = optimizers.get
 
 
 def serialize(optimizer):
-    """Return the config from which `deserialize` makes an equal optimizer, without slots."""
+    """Return the config from which `deserialize` creates an equal optimizer, without slots."""
     return serialize_value(optimizer)
 
 
 def deserialize(config, custom_objects=None):
-    """Return an optimizer made from the config that `serialize` returned.
+    """Return an optimizer for the config that `serialize` returned.
 
     Args:
         config: the dict that `serialize` returned.
@@ -339,7 +339,7 @@ class Optimizer(
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: Any = None):
-        """Return an optimizer made from the dict that `get_config` returned, without slots.
+        """Return an optimizer for the dict that `get_config` returned, without slots.
 
         Args:
             config: a dict.

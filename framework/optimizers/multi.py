@@ -79,7 +79,7 @@ class OptimizerMap(MutableMapping):
         return self[getattr(variable, "path", variable.name)]
 
     def get_config(self) -> dict[str, Any]:
-        """Return the config from which `from_config` makes an equal map."""
+        """Return the config from which `from_config` creates an equal map."""
         return {
             "default_optimizer": serialize_value(self.default_optimizer),
             "optimizer_map": serialize_value(self._by_key),
@@ -87,7 +87,7 @@ class OptimizerMap(MutableMapping):
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: Any = None):
-        """Return a map made from the dict that `get_config` returned."""
+        """Return a map for the dict that `get_config` returned."""
         inner = config["optimizer_map"] or {}
         return cls(get(config["default_optimizer"]), {key: get(c) for key, c in inner.items()})
 

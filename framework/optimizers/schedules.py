@@ -20,12 +20,12 @@ get = schedules.get
 
 
 def serialize(learning_rate_schedule):
-    """Return the config from which `deserialize` makes an equal schedule."""
+    """Return the config from which `deserialize` creates an equal schedule."""
     return serialize_value(learning_rate_schedule)
 
 
 def deserialize(config, custom_objects=None):
-    """Return a schedule made from the config that `serialize` returned.
+    """Return a schedule for the config that `serialize` returned.
 
     Args:
         config: the dict that `serialize` returned.

@@ -98,7 +98,7 @@ def _exists(path):
 
 
 class CheckpointManager:
-    """Saves numbered checkpoints of a folder and deletes old ones.
+    """Saves numbered checkpoints in a folder and deletes old checkpoints.
 
     Args:
         checkpoint: a `Checkpoint`.
@@ -182,7 +182,7 @@ class CheckpointManager:
         return next(reversed(self._times), None)
 
     def save(self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None):
-        """Write a checkpoint and delete old ones.
+        """Write a checkpoint and delete old checkpoints.
 
         Args:
             checkpoint_number: an int or variable for the file's name; None: the number of saves.

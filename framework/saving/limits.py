@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """What a file may contain at most. Loading raises UnsafeFileError beyond a limit.
+    """Limits of the content of files; loading raises UnsafeFileError beyond a limit.
 
     Args:
         json_bytes: the size of a JSON text: a model's config, an index of weight shards.
@@ -18,7 +18,7 @@ class Limits:
         h5_depth: the depth of groups in an HDF5 file.
         extra_bytes: the size of variables that a model may have beyond those in its file, such as
             states of seed generators.
-        model_bytes: the size of the variables of a model that is made from a config alone.
+        model_bytes: the size of the variables of a model that is created from a config alone.
 
     Example:
         >>> Limits(json_bytes=100_000_000).json_depth

@@ -87,7 +87,7 @@ class ShardWriter:
         self._writer, self._size = hdf5.Writer(file), 0
 
     def _finish(self):
-        """Write the index; remove the old one once all bytes are on the disk."""
+        """Write the index; remove the old index when all bytes are on the disk."""
         sums = {name: _checksum(file) for name, file in self._files}
         # Keras writes one name as a string, several as a list
         places = {group: v[0] if len(v) == 1 else v for group, v in self._map.items()}

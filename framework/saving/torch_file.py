@@ -97,7 +97,7 @@ def _is_big(archive, member):
 def _storage(archive, folder, storages, big, what):
     """Return the storage with a persistent id: ("storage", kind, key, device, elements)."""
     if type(what) is not tuple or len(what) != 5 or what[0] != "storage":
-        raise ValueError("a persistent id that is no storage")
+        raise ValueError("a persistent id that is not a storage")
     _, kind, key, _, count = what
     if type(kind) is not _Kind or type(key) is not str or type(count) is not int:
         raise ValueError("a storage without kind, key and size")

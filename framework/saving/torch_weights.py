@@ -160,7 +160,7 @@ def load_torch_weights(
 
 
 def _value(wanted, tensors, layout):
-    """Return the value for a variable, or a text that names what is missing."""
+    """Return the value for a variable, or a text about what is missing."""
     wanted = (wanted,) if isinstance(wanted, str) else wanted
     if not wanted:
         return "no tensor fits"

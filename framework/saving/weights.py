@@ -31,7 +31,7 @@ LEGACY = (".h5", ".hdf5")
 
 
 class StoreToWrite(MutableMapping):
-    """A mapping that writes the arrays of one layer or optimizer to a file as they are set."""
+    """A mapping that writes each array of a layer or optimizer to a file when it is set."""
 
     def __init__(self, writer, group):
         self._writer, self._group, self._keys = writer, group, []

@@ -270,7 +270,7 @@ class CompiledMetrics:
     """All metrics passed to `compile`; the result is a dict by the names in the logs.
 
     Args:
-        metrics: a list of names, metrics and functions; for several outputs a list of such lists,
+        metrics: a list of names, metrics and functions; for several outputs a list of them lists,
             a dict by output, or a nest in the structure of the outputs.
         weighted_metrics: the same; these receive the sample weights.
         layer_names: function that returns the names of the output layers, None if unknown.

@@ -1,4 +1,4 @@
-"""The loops over epochs and batches behind fit, evaluate and predict, and the batches they run."""
+"""The loops over epochs and batches of fit, evaluate and predict."""
 
 from contextlib import nullcontext
 from functools import partial

@@ -104,7 +104,7 @@ class Feed:
         return self._learned if known is None else known
 
     def _begin(self, number):
-        """Return the iterator of a pass over the data: a new one, or that of a resumed run."""
+        """Return the iterator of a pass over the data, either new or that of a resumed run."""
         if self._resumed is not None:
             going, self._resumed = self._resumed[0], None
             return going

@@ -24,7 +24,7 @@ def lines(history):
 
 
 def sparkline(values):
-    """Return a character for each value, higher for larger ones; "x" for NaN and infinity.
+    """Return a character for each value, higher for larger values; "x" for NaN and infinity.
 
     >>> sparkline([4.0, 2.0, 1.0, float("nan")])
     '█▃▁x'

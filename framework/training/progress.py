@@ -63,7 +63,7 @@ class Lines(Silent):
 class Bars(Lines):
     """Shows a bar, redrawn at most ten times a second; at the epoch's end a line replaces it.
 
-    The heading has a line of its own. A terminal cuts the bar at its width, but wraps the line of
+    The heading is on a separate line. A terminal cuts the bar at its width, but wraps the line of
     the finished epoch, so every log can be read.
     """
 
@@ -126,7 +126,7 @@ def text(logs):
 
 
 def number_text(value):
-    """Return a number with four decimals; smaller ones with four digits, as 0.00001234."""
+    """Return a number with four decimals; if it is small, with four digits, as 0.00001234."""
     if not isinstance(value, (int, float)):
         return str(value)
     size = abs(value)

@@ -16,9 +16,9 @@ class Progbar:
         width: accepted for Keras's programs; the bar fills the terminal.
         verbose: 0 for silence, 1 for a bar, 2 for one line after the last step.
         interval: accepted as `width`; the bar is redrawn at most ten times a second.
-        stateful_metrics: names of values that are shown as they are; of others, the mean over all
-            steps is shown.
-        stateless_metrics: names of values whose mean is shown; others are shown as they are.
+        stateful_metrics: names of values that are shown unchanged; of other values, the mean over
+            all steps is shown.
+        stateless_metrics: names of values whose mean is shown; other values are shown unchanged.
         unit_name: accepted as `width`; the display counts steps.
 
     Raises:
@@ -92,7 +92,7 @@ def _is_mean(bar, name):
 
 
 def _plain(value):
-    """Return a number as a float; other values, such as texts, as they are."""
+    """Return a number as a float; other values, such as texts, unchanged."""
     try:
         return float(value)
     except (TypeError, ValueError):

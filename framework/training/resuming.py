@@ -68,7 +68,7 @@ class Saving:
         feed, validation: the `Feed`s of `fit`; `validation` may be None.
         accumulator: an `Accumulator`, or None.
         step: the `TrainingStep` of `fit`; None for a user's own.
-        folder: where the state is; it is made if missing.
+        folder: where the state is; it is created if missing.
         every: a result of `interval_of`.
         keeps_history: whether the history of earlier runs is continued.
         keeps_previous: whether the state before is kept too, for a damaged file.

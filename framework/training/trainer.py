@@ -77,7 +77,7 @@ class Trainer(Fitting):
                 dict or nest of them, matched by the outputs' keys, then by their layers' names.
             loss_weights: factors of the losses, in the same ways.
             metrics: a list of names, metrics or functions `metric(y_true, y_pred)`; for several
-                outputs a list of such lists, a dict or a nest.
+                outputs a list of them lists, a dict or a nest.
             weighted_metrics: as `metrics`, but these are weighted by the sample weights.
             run_eagerly: run every step as Python, without compiled plans.
             jit_compile: accepted for compatibility; has no effect.
@@ -249,7 +249,8 @@ class Trainer(Fitting):
             x, y, batch_size: as in `fit`.
 
         Returns:
-            A page: print it; `.ok` says whether all is well, `.findings` lists what was found.
+            A page: print it; `.ok` is True if there is no mistake, `.findings` is the list of
+                findings.
 
         Raises:
             ValueError: the model is not compiled, or overrides `train_step`.

@@ -328,7 +328,7 @@ class TrainingStep:
         return loss, y_pred, Gradients(grads, variables, rows_of(x))
 
     def _gradients_of_parts(self, x, y, sample_weight):
-        """As `_gradients`, with one backward pass for each way in which losses add up."""
+        """Like `_gradients`, with one backward pass per kind of loss (sum, mean, weighted mean)."""
         with GradientTape(persistent=True) as tape:
             y_pred = self.model(x, training=True)
             losses = _by_kind(self._compute_parts(x, y, y_pred, sample_weight))

@@ -78,7 +78,7 @@ class RandomSaturation(RandomLayer):
     """Multiply the saturation of images by `f / (1 - f)` with a random f, in training.
 
     Args:
-        factor: f, from -1 to 1: a number for (-f, f), or two numbers; 0.5 keeps images as they are.
+        factor: f, from -1 to 1: a number for (-f, f), or two numbers; 0.5 does not change images.
         value_range: the lowest and highest value of saturation.
         data_format: "channels_last" or "channels_first".
         seed: an int, or None.

@@ -192,7 +192,7 @@ class RandomCrop(MovingLayer):
     """Crop images at a random position, the same for the whole batch, in training.
 
     Images that are not larger are cropped at the center, and resized if they are too small. In
-    inference images stay as they are.
+    inference, images do not change.
 
     Args:
         height, width: the new size.

@@ -19,10 +19,10 @@ class Bidirectional(Layer):
 
     Args:
         layer: an `RNN`, or another layer with `go_backwards`, `return_sequences`, `return_state`,
-            `stateful` and `input_spec`. The inner layers are made from its config.
+            `stateful` and `input_spec`. The inner layers are created from its config.
         merge_mode: "concat", "sum", "mul", "ave", or None for a pair of outputs.
         weights: initial weights of the forward layer, then of the backward layer.
-        backward_layer: the backward layer; made from `layer` if None.
+        backward_layer: the backward layer; created from `layer` if None.
 
     Initial states are those of the forward layer, then those of the backward layer.
 

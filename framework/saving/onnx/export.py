@@ -34,7 +34,7 @@ def export_onnx(function, filepath, input_signature=None, opset_version=None, ve
             KerasTensors, in nests as the function takes them); None is an unknown size. By default
             the specs of the model's inputs or of the `tf.function`.
         opset_version: the version of ONNX's operators, 18 to 23; 20 by default.
-        verbose: whether to print what was written.
+        verbose: whether to print a summary of the file.
 
     Raises:
         ExportError: ONNX cannot express an op, which the error names with its layer and line; or

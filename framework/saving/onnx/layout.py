@@ -52,7 +52,7 @@ def _joined(node, made):
 
 
 def _moved(node, made, initializers, names, done):
-    """Move the Transposes of a node's inputs behind the node, if it can compute in their layout."""
+    """Move the Transposes of a node's inputs after the node, if it can compute in their layout."""
     perms = {_perm(made[name]) for name in node.inputs if name in made}
     move = _MOVES.get(node.op_type)
     if move is None or len(perms) != 1:

@@ -23,7 +23,7 @@ class ModelCheckpoint(Monitor):
         filepath: the path, which ends with ".keras"; or for weights with ".weights.h5", ".npz" or
             ".safetensors". Names in braces stand for values: "{epoch:02d}-{val_loss:.2f}.keras".
             The names are `epoch` and `batch`, both counted from 1, and those of the logs. Without
-            names, each file replaces the one before. Missing folders are made.
+            names, each file replaces the previous file. Missing folders are created.
         monitor: the name of the value that decides which model is the best.
         verbose: 1 prints a line for each file.
         save_best_only: save only if the monitored value is better than all before.

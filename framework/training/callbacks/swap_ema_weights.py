@@ -11,8 +11,8 @@ class SwapEMAWeights(Callback):
     """Swaps the weights with their moving averages (`use_ema=True`) during each evaluation.
 
     Args:
-        swap_on_epoch: also swap at the end of each epoch, for callbacks that save the model there;
-            the start of the next epoch swaps back.
+        swap_on_epoch: also swap at the end of each epoch, for callbacks that save the model at this
+            time; the start of the next epoch swaps back.
 
     Example:
         >>> SwapEMAWeights(swap_on_epoch=True).swap_on_epoch

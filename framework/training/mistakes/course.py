@@ -18,7 +18,7 @@ _RISE = 3
 
 
 class Course:
-    """The losses of one `fit`, and what they show.
+    """The losses of one `fit`, and warnings about them.
 
     Args:
         model: a compiled model.

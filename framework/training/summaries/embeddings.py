@@ -44,7 +44,7 @@ def label_files(model, folder, metadata):
 def write_embeddings(model, folder, labels):
     """Write the weights of each `Embedding` layer as a table, and the projector's config.
 
-    The projector reads only what lies in the folder of its config, so labels are copied.
+    The projector reads only files in the folder of its config, so labels are copied.
 
     Args:
         model: a built model.

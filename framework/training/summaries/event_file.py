@@ -44,7 +44,7 @@ class EventFile:
     """A new event file in a folder.
 
     Args:
-        folder: a path; it is made if missing.
+        folder: a path; it is created if missing.
         suffix: the end of the file's name.
         max_queue: the number of events that wait before they are flushed to the file.
         flush_seconds: the longest time between flushes, checked when an event is added.

@@ -107,7 +107,7 @@ def create_file_writer(
     """Return a `SummaryWriter` that writes to a new file in a folder.
 
     Args:
-        logdir: the folder; it is made if missing.
+        logdir: the folder; it is created if missing.
         max_queue: the number of summaries that wait before they are written; 10 if None.
         flush_millis: the longest time between writes in milliseconds, checked at each summary;
             120,000 if None.

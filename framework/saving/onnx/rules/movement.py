@@ -51,7 +51,7 @@ def roll(b, x, *, shift, axis):
         n = x.shape[along]
         if type(by) is Size or type(n) is Size:
             if type(by) is not Size and abs(by) > 1:
-                b.refuse("an axis of unknown size is rolled by more than one element")
+                b.refuse("an axis of unknown size can only be rolled by one element")
             cut = -by if by in (0, 1, -1) else n - by if min(at_all(by)) > 0 else -by
         else:
             cut = -by % max(n, 1)
@@ -173,7 +173,7 @@ def _advanced(b, x, items, arrays):
     if len(index) == 1:
         return b("Gather", x, _index(b, index[0]), axis=first)
     if arrays != list(range(first, first + len(arrays))):
-        b.refuse("arrays in an index are not adjacent")
+        b.refuse("index arrays that are not adjacent are not supported")
     places, lead = _tuples(b, x, index, first)
     rank, count = x.rank, len(arrays)
     order = [*arrays, *(i for i in range(rank) if i not in arrays)]
@@ -195,12 +195,12 @@ def _tuples(b, x, index, first):
     if any(type(i) is Varying for i in index):
         parts = [_index(b, i) for i in index]
         if len({p.shape for p in parts}) > 1:
-            b.refuse("arrays in an index have different shapes")
+            b.refuse("index arrays of different shapes are not supported")
         lead = len(parts[0].shape)
         return b("Concat", *(b.unsqueeze(p, lead) for p in parts), axis=lead), lead
     places = np.stack(np.broadcast_arrays(*index), -1).astype(np.int64)
     if not known(sizes) and (places < 0).any():
-        b.refuse("negative positions index axes of unknown size")
+        b.refuse("negative indices of axes of unknown size cannot be computed")
     if known(sizes):
         places = np.where(places < 0, places + np.array(sizes), places)
     return b.constant(places), places.ndim - 1
@@ -222,7 +222,7 @@ def _part(b, x, items):
 def _without_ints(b, x, items):
     """Return an index without ints: beside index arrays, an int is an array of one element."""
     if any(i is None for i in items):
-        b.refuse("an index has both arrays and new axes")
+        b.refuse("an index with both arrays and new axes is not supported")
     return [np.array(i) if isinstance(i, (int, np.integer)) else i for i in items], x
 
 
@@ -239,7 +239,7 @@ def put(b, g, *, shape, index):
     lead = whole.index(False) if False in whole else len(whole)
     rest = shape[lead:]
     if not known(rest) or any(type(i) is Varying for i in items):
-        b.refuse("positions in a tensor of unknown shape")
+        b.refuse("flat positions in a tensor of unknown shape cannot be computed")
     total, count = int(np.prod(rest)), product(shape[:lead])
     places = np.arange(total).reshape(rest)[tuple(items[lead:])]
     g = b.reshape(b.expand(g, (*shape[:lead], *places.shape)), (count, places.size))

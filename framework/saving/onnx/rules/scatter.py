@@ -147,7 +147,7 @@ def invert_permutation(b, x):
 @rule("unravel_index")
 def unravel_index(b, x, *, dims):
     if not known(dims):
-        b.refuse("positions in a tensor of unknown shape")
+        b.refuse("flat positions in a tensor of unknown shape cannot be computed")
     rows = []
     for i, n in enumerate(dims):
         place = b("Div", x, b.constant(int(np.prod(dims[i + 1 :])), x.dtype))
