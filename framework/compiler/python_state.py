@@ -234,7 +234,8 @@ def _item(value, key):
 
 def _is_library(module):
     top = module.partition(".")[0]
-    return top == _PACKAGE or top in _LIBRARY
+    # Python generates `__new__` of a named tuple in a module of its own, called namedtuple_NAME.
+    return top == _PACKAGE or top in _LIBRARY or top.startswith("namedtuple_")
 
 
 # ---- watching a traced call ----------------------------------------------------------------------

@@ -6,6 +6,7 @@ compared are results and what variables hold, to the last bit, with the function
 
 import random
 import types
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -323,6 +324,22 @@ def test_functions_of_constant_state_have_plans(make):
         f(X)
     assert "1 plan" in f.explain()
     assert "# Python read " in f.source
+
+
+class Pair(NamedTuple):
+    a: Any
+    b: Any
+
+
+def test_making_a_named_tuple_adds_no_guard():
+    @tf.function
+    def f(x):
+        pair = Pair(x, 2.0)
+        return pair.a * pair.b
+
+    for _ in range(3):
+        f(tf.constant(3.0))
+    assert "_tuple_new" not in f.source
 
 
 def test_a_count_of_calls_alone_is_no_guard():
