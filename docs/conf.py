@@ -27,7 +27,9 @@ nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
-nb_output_stderr = "warn"  # a page shows no warnings: -W makes each one an error
+# Pages show no warnings: -W makes what a notebook writes to stderr an error. The notebook stays in
+# the cache all the same: remove docs/_build/.jupyter_cache to run it again.
+nb_output_stderr = "warn"
 
 # Files of the repository that pages link to are not part of the site.
 suppress_warnings = ["myst.xref_missing"]
