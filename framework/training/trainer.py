@@ -362,7 +362,8 @@ def _trained_by(model):
 
     None if the user's `make_train_function` builds the step.
     """
-    training = require_compiled(model, "step_source")
+    of_step = " The source of a step of model.training_step(...) is step.source."
+    training = require_compiled(model, "step_source", of_step)
     if overrides(model, "make_train_function"):
         return None
     if overrides(model, "train_step"):

@@ -395,12 +395,15 @@ def _sum(a, b):
 # ---- the steps of a compiled model -------------------------------------------------------------
 
 
-def require_compiled(model, method):
-    """Return the model's `Compilation`; raise an error if it is not compiled."""
+def require_compiled(model, method, instead=""):
+    """Return the model's `Compilation`; raise an error if it is not compiled.
+
+    `instead` ends the message: what a model without `compile` has for the method.
+    """
     if model._framework.training is None:
         raise InvalidArgumentError(
             f"{method}: the model {model.name!r} is not compiled yet. Call "
-            'model.compile(optimizer="adam", loss="...") first.'
+            f'model.compile(optimizer="adam", loss="...") first.{instead}'
         )
     return model._framework.training
 

@@ -100,5 +100,5 @@ def test_without_compilation():
 
 
 def test_a_model_that_is_not_compiled():
-    with pytest.raises(ValueError, match="step_source: the model 'net' is not compiled yet"):
+    with pytest.raises(ValueError, match=r"the model 'net' is not compiled yet.*is step\.source"):
         _ = keras.Sequential([keras.layers.Dense(1)], name="net").step_source
