@@ -1,4 +1,4 @@
-"""tf.distribute with one replica: programs for several devices run on the one that is there."""
+"""tf.distribute with one replica: programs for several devices run on the only device."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""tf.distribute with one replica: what TensorFlow's strategies do on a machine with one device.
+"""tf.distribute with one replica, like TensorFlow's strategies on a machine with one device.
 
 Programs written for several devices run unchanged: `run` calls the function once, a reduction of
 one value is the value, and a distributed dataset is the dataset.
@@ -23,14 +23,14 @@ _thread = threading.local()
 
 
 class ReduceOp(enum.Enum):
-    """How values of replicas are combined."""
+    """The ways to combine the values of replicas."""
 
     SUM = "SUM"
     MEAN = "MEAN"
 
 
 class InputContext(NamedTuple):
-    """What a function that creates the dataset of a worker receives.
+    """The argument of a function that creates the dataset of a worker.
 
     >>> InputContext(num_replicas_in_sync=1).get_per_replica_batch_size(64)
     64
@@ -41,12 +41,12 @@ class InputContext(NamedTuple):
     num_replicas_in_sync: int = 1
 
     def get_per_replica_batch_size(self, global_batch_size: Any) -> Any:
-        """Return the size of a replica's part of a batch: the whole one."""
+        """Return the batch size per replica, which is the global batch size."""
         return global_batch_size
 
 
 class ValueContext(NamedTuple):
-    """What a function that creates the value of a replica receives."""
+    """The argument of a function that creates the value of a replica."""
 
     replica_id_in_sync_group: int = 0
     num_replicas_in_sync: int = 1
@@ -72,7 +72,7 @@ class _Accepted:
 
 
 class CrossDeviceOps(_Accepted):
-    """How devices exchange values, accepted without effect."""
+    """A way to exchange values between devices, accepted without effect."""
 
 
 class HierarchicalCopyAllReduce(CrossDeviceOps):
@@ -92,7 +92,7 @@ class CommunicationOptions(_Accepted):
 
 
 class CommunicationImplementation(enum.Enum):
-    """Implementations of collective communication; there is none to choose."""
+    """Implementations of collective communication, accepted without effect."""
 
     AUTO = "AUTO"
     RING = "RING"
@@ -174,7 +174,7 @@ class Strategy:
             _thread.strategy = before
 
     def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
-        """Return the value of the one replica, reduced along `axis` if that is not None."""
+        """Return the value of the only replica, reduced along `axis` unless this is None."""
         operation = _reduce_op(reduce_op)
         if axis is None:
             return value
@@ -185,7 +185,7 @@ class Strategy:
         return value
 
     def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
-        """Return the dataset: one replica takes all batches."""
+        """Return the dataset, because the only replica takes all batches."""
         return dataset
 
     def distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
@@ -197,15 +197,15 @@ class Strategy:
         return value_fn(ValueContext())
 
     def experimental_local_results(self, value: Any) -> tuple:
-        """Return a tuple of the values of the replicas: of the one."""
+        """Return a tuple with the value of the only replica."""
         return (value,)
 
 
 class MirroredStrategy(Strategy):
-    """Copies of a model on several devices; here one, because every device stands for the CPU.
+    """Copies of a model on several devices: here one, because every device name means the CPU.
 
     Args:
-        devices: names of devices, checked; they all stand for the CPU.
+        devices: names of devices, which are checked and all mean the CPU.
         cross_device_ops: accepted without effect.
     """
 
@@ -231,7 +231,7 @@ class CentralStorageStrategy(Strategy):
     """Variables on the CPU.
 
     Args:
-        compute_devices, parameter_device: names of devices, which all stand for the CPU.
+        compute_devices, parameter_device: names of devices, which all mean the CPU.
     """
 
     def __init__(self, compute_devices: Any = None, parameter_device: Any = None):
@@ -239,7 +239,7 @@ class CentralStorageStrategy(Strategy):
 
 
 class MultiWorkerMirroredStrategy(Strategy):
-    """Several machines: refused if the environment variable TF_CONFIG names more than one.
+    """Several machines; raises an error if the environment variable TF_CONFIG has several workers.
 
     Args:
         cluster_resolver, communication_options: accepted without effect.
@@ -263,22 +263,22 @@ _DEFAULT = Strategy()
 
 
 def get_strategy() -> Any:
-    """Return the strategy whose `scope()` or `run` is open, else one without devices to choose."""
+    """Return the strategy whose `scope()` or `run` is active, else the default strategy."""
     return getattr(_thread, "strategy", None) or _DEFAULT
 
 
 def has_strategy() -> bool:
-    """Return whether the scope of a strategy is open."""
+    """Return whether the scope of a strategy is active."""
     return getattr(_thread, "strategy", None) not in (None, _DEFAULT)
 
 
 def in_cross_replica_context() -> bool:
-    """Return whether a scope is open, and no function that a strategy runs."""
+    """Return whether a scope is active outside of a function that a strategy runs."""
     return has_strategy() and getattr(_thread, "replica", None) is None
 
 
 def get_replica_context() -> Any:
-    """Return the context of the function that a strategy runs; None in a scope outside one."""
+    """Return the context of the function that a strategy runs; None in a scope outside of it."""
     found = getattr(_thread, "replica", None)
     if found is None and not has_strategy():
         return ReplicaContext(_DEFAULT)
@@ -311,16 +311,16 @@ experimental = SimpleNamespace(
 )
 
 
-# ---- losses of a part of a batch -----------------------------------------------------------------
+# ---- losses per replica --------------------------------------------------------------------------
 
 
 def compute_average_loss(
     per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Any:
-    """Return the sum of the losses over the size of the whole batch.
+    """Return the sum of the losses divided by the size of the whole batch.
 
     Args:
-        per_example_loss: a tensor whose first axis is that of the samples.
+        per_example_loss: a tensor with the samples along the first axis.
         sample_weight: weights of the samples.
         global_batch_size: the size of the batch; by default the number of samples.
 
@@ -342,7 +342,7 @@ def compute_average_loss(
 
 
 def scale_regularization_loss(regularization_loss: Any) -> Any:
-    """Return the sum of the losses over the number of replicas: their sum.
+    """Return the sum of the losses divided by the number of replicas, which is 1.
 
     >>> import framework as tf
     >>> tf.nn.scale_regularization_loss([1.0, 2.0]).numpy()

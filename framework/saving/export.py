@@ -40,7 +40,7 @@ def _check_options(options, known):
 
 
 def _export_folder(model, path, input_signature, verbose):
-    """Write a saved model with the function `serve`, which takes what the model takes."""
+    """Write a saved model with the function `serve`, whose arguments are those of the model."""
     given = model_signature.of(model, input_signature)
     specs = iter(given.specs)
     wanted = nest.map_structure(lambda _: _spec(next(specs)), given.arguments)

@@ -1,4 +1,4 @@
-"""Arrays of a saved model: by name in one file; strings and complex numbers in another form."""
+"""Arrays of a saved model, by name in one file; strings and complex numbers are converted."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from framework.core.errors import DamagedFileError
 
 
 def stored(name, array, arrays):
-    """Add an array to {name: array}, and return what `restored` needs to find it."""
+    """Add an array to {name: array}, and return the JSON value from which `restored` finds it."""
     array = np.asarray(array)
     if array.dtype.kind in "OSU":
         texts = [t if type(t) is bytes else str(t).encode() for t in array.reshape(-1).tolist()]
@@ -21,7 +21,7 @@ def stored(name, array, arrays):
 
 
 def restored(description, file):
-    """Return the array of `stored`, from the `read_state` of the file."""
+    """Return the array for a result of `stored`, from the opened file."""
     if "strings" in description:
         made = np.empty(len(description["strings"]), object)
         made[:] = [text.encode("latin-1") for text in description["strings"]]

@@ -1,4 +1,4 @@
-"""Functions of a saved model: one program for each signature, and what calls them."""
+"""Functions of a saved model: one program for each signature, and the calls of programs."""
 
 import warnings
 from typing import Any
@@ -50,7 +50,7 @@ def described(name, function, writer):
 
 
 def _cases_or_reason(name, function, given, writer):
-    """Return (the JSON values of one signature, None), or ([], why it cannot be saved)."""
+    """Return (the JSON values of one signature, None), or ([], the reason against it)."""
     args, kwargs = given
     try:
         bound = signature_from(function.parameters).bind(*args, **kwargs)
@@ -84,7 +84,7 @@ def _place(value):
 
 
 class CallableOf:
-    """What is saved of a function: what calls it, its parameters, its signatures.
+    """The parts of a function that are saved: its name, parameters and signatures.
 
     Args:
         function: a Function, ConcreteFunction or RestoredFunction.
@@ -110,7 +110,7 @@ class CallableOf:
 
 
 class RestoredFunction:
-    """A function of a saved model: it calls the program whose signature fits.
+    """A function of a saved model, which calls the program whose signature fits.
 
     Args:
         description: the JSON value of `described`.
@@ -193,7 +193,7 @@ class _Case:
         return self._leaves(args, kwargs) is not None
 
     def _leaves(self, args, kwargs):
-        """Return [(spec, value)] of the tensors, or None if the arguments do not fit."""
+        """Return [(spec, value)] for the tensors, or None if the arguments do not fit."""
         own, given = [self.signature.args, self.signature.kwargs], [list(args), dict(kwargs)]
         pairs = _paired(own, given)
         if pairs is None:
@@ -279,7 +279,7 @@ def _shown(value):
 
 
 class LoadedSignature:
-    """A signature of a saved model: it takes tensors by name and returns a dict of tensors.
+    """A signature of a saved model: a function of tensors by name that returns a dict of tensors.
 
     Args:
         description: {"inputs": names, "outputs": names, "function": as of `described`}.

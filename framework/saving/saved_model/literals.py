@@ -13,14 +13,14 @@ _PLAIN = (str, bool, int, type(None))
 
 
 def encoded(value, other=None):
-    """Return a value as JSON can hold it; containers keep their type.
+    """Return a value as JSON values; containers keep their type.
 
     Args:
         value: a nest of numbers, strings, bytes, slices, dtypes and specs.
-        other: encodes any other value, or returns None for one that it does not know.
+        other: a function that encodes any other value, or returns None for an unknown value.
 
     Raises:
-        SaveError: the value holds something else.
+        SaveError: the value contains an object of another type.
     """
     found = None if other is None else other(value)
     if found is not None:
@@ -42,10 +42,10 @@ def decoded(value, other=None):
 
     Args:
         value: the JSON value.
-        other: {kind: function} of the kinds that `encoded` got from its `other`.
+        other: {kind: function} for the kinds that the `other` of `encoded` returned.
 
     Raises:
-        DamagedFileError: it is not such a value.
+        DamagedFileError: the JSON value is invalid.
     """
     if type(value) in _PLAIN or type(value) is float:
         return value

@@ -26,7 +26,7 @@ def contains_saved_model(export_dir: Any) -> bool:
 def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     """Return the object that `saved_model.save` wrote to a folder.
 
-    Its attributes are the saved variables, objects, lists and assets, and functions, which run the
+    Its attributes are the saved variables, objects, lists, assets and functions, which run the
     saved ops. Variables can be assigned and trained. `signatures` is a dict of the signatures.
 
     Args:
@@ -87,7 +87,7 @@ def _loaded(file, folder):
             cache[key] = found
         return cache[key]
 
-    # from the last node on, so that a tuple is complete when its holder gets it
+    # from the last node to the first, so that tuples are complete before they are used
     for number in reversed(range(len(nodes))):
         _fill(made, number, nodes[number])
     for number, functions in file.values["functions"].items():
@@ -141,6 +141,6 @@ def _fill(made, number, node):
 
 
 def _set(holder, name, value):
-    """Set an attribute; one that Module computes itself, such as `variables`, stays."""
+    """Set an attribute unless Module computes it, like `variables`."""
     if not isinstance(getattr(type(holder), name, None), property):
         object.__setattr__(holder, name, value)

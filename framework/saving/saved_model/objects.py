@@ -1,4 +1,4 @@
-"""The objects of a saved model: what is saved of an object, and what loading returns."""
+"""The objects of a saved model: the parts that are saved, and the loaded objects."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from framework.saving.saved_model.functions import CallableOf, LoadedSignature, 
 
 
 class Asset:
-    """A file that a saved model carries along, such as a vocabulary.
+    """A file that is part of a saved model, such as a vocabulary.
 
     Args:
         path: the path of the file.
@@ -71,7 +71,7 @@ def is_saveable(value):
 
 
 def parts_of(holder):
-    """Return {name: object} of what an object holds: variables, objects, lists, assets."""
+    """Return {name: object} for the variables, objects, lists and assets that an object holds."""
     if isinstance(holder, (CoreVariable, Asset)):
         return {}
     found = dict(children(holder))
@@ -81,7 +81,7 @@ def parts_of(holder):
 
 
 def functions_of(holder):
-    """Return {name: CallableOf} of the tf.functions of an object."""
+    """Return {name: CallableOf} for the tf.functions of an object."""
     if isinstance(holder, (CoreVariable, Asset, list, tuple, dict)):
         return {}
     found = {}
@@ -98,7 +98,7 @@ def functions_of(holder):
 
 
 def callable_of(value):
-    """Return the CallableOf of a tf.function, method or signature; None for another object."""
+    """Return the CallableOf of a tf.function, method or signature; None for any other object."""
     if isinstance(value, BoundFunction):
         return CallableOf(value.function, value.instance)
     if isinstance(value, (Function, ConcreteFunction, RestoredFunction, LoadedSignature)):

@@ -1,7 +1,7 @@
-"""Programs: the ops of one traced call as data, which a file holds and which run on tensors.
+"""Programs: the ops of one traced call as data that can be stored in a file and run on tensors.
 
-A program lists calls of ops of the op table by name. Values are numbered; sizes that the traces
-left open are computed by a few NumPy functions under ONNX's names, as for ONNX files.
+A program lists calls of ops of the op table by name. Values are numbered; unknown sizes are
+computed by a few NumPy functions with ONNX's names, as in ONNX files.
 """
 
 import pkgutil
@@ -60,7 +60,8 @@ class _Description:
     def __init__(self, graph, constant, number_of):
         self._graph, self._constant, self._number_of = graph, constant, number_of
         self._sizes = Builder(_OPSET, graph.traces)
-        self._names = {}  # id of an Array -> (its value in JSON, the Array to keep its id)
+        # {id of an Array: (its JSON value, the Array, so that its id stays valid)}
+        self._names = {}
         self._steps, self._sized, self._count = [], 0, 0
 
     def program(self):
@@ -95,7 +96,7 @@ class _Description:
         except SaveError as error:
             what = "random draw" if op is None else f"op {op.name!r}"
             raise SaveError(f"The {what}{where(call.node)} cannot be saved: {error}") from None
-        # the values that an op saves for its gradient have no number
+        # values that an op saves for its gradient have no number
         made = call.outputs[: len(call.node.outputs)]
         step["out"] = [self._new(array) for array in made]
         self._steps.append(step)
@@ -111,7 +112,7 @@ class _Description:
         return {"draw": attrs, "at": list(source.advance()) if fixed else None}
 
     def _pass_on(self, call):
-        """Let the results of a custom gradient be its last arguments, which are computed."""
+        """Use the last arguments of a custom gradient, which are computed, as its results."""
         warnings.warn(
             f"saved_model.save: the custom gradient {call.op.name!r}{where(call.node)} is not "
             "saved: the loaded function has the gradient of its ops.", stacklevel=2,
@@ -120,7 +121,7 @@ class _Description:
             self._names[id(output)] = self._argument(given), output
 
     def _add_composite(self, call):
-        """Add the ops of a call that the op table does not have."""
+        """Add the composite of a call whose op is not in the op table."""
         if isinstance(call.op, CustomGradientOp):
             self._pass_on(call)
             return
@@ -135,7 +136,7 @@ class _Description:
         self._add_calls(graph)
         for inner, outer in zip(graph.results, call.outputs):
             self._names[id(outer)] = self._argument(inner), outer
-        self._names[id(graph)] = None, graph  # keeps the ids of its Arrays
+        self._names[id(graph)] = None, graph  # keep the Arrays alive, so that their ids stay valid
 
     # ---- arguments ----
 
@@ -220,11 +221,11 @@ class Program:
 
     Args:
         description: the JSON value of a `ProgramWriter`.
-        array_of: a function from what `stored` returned of a constant to its array.
+        array_of: a function from a result of `stored` to the constant array.
         variables: {number: variable}.
 
     Raises:
-        DamagedFileError: the description is not one.
+        DamagedFileError: the description is invalid.
     """
 
     def __init__(self, description, array_of, variables):
@@ -343,7 +344,7 @@ class Program:
 
 
 class _Open:
-    """A value that is known when the program runs: a function of the state."""
+    """A function of the state for a value that is known when the program runs."""
 
     __slots__ = ("reader",)
 
@@ -356,7 +357,7 @@ def _at(value, state):
 
 
 def _filled(value, state):
-    """Return a value with its later parts."""
+    """Return a value with each _Open in it replaced by its value for a state."""
     if type(value) is _Open:
         return value.reader(state)
     if type(value) in (tuple, list):
@@ -377,7 +378,7 @@ def _size_reader(name):
 
 
 def _number(array):
-    """Return a Python number for what was one: a weak operand."""
+    """Return a Python number for an operand that was a Python number (a weak scalar)."""
     return array.item() if array.dtype in (np.float64, np.int64) else array[()]
 
 

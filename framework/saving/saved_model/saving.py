@@ -35,17 +35,17 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     Saved are the variables, objects, lists and assets that attributes of `obj` hold, and the
     functions decorated with `tf.function`, for each signature that they were called with or that
     `input_signature` or `get_concrete_function` gave. A function is saved as a list of calls of
-    ops, so `load` needs none of its code. Sizes that are None in a signature stay open.
+    ops, so `load` needs none of its code. Sizes that are None in a signature remain unknown.
 
-    The folder's format is this package's own. TensorFlow cannot read it: for other programs, write
-    an ONNX file with `model.export("model.onnx")`.
+    TensorFlow cannot read the folder, whose format is specific to this package: for other programs,
+    write an ONNX file with `model.export("model.onnx")`.
 
     Args:
         obj: a `tf.Module`, a model, a layer, or another object that holds variables.
         export_dir: a path; a saved model in it is replaced.
         signatures: a function, or a dict of functions by name, each a `tf.function` with one
-            signature. They take tensors by name and return a dict of tensors. By default that of a
-            model, or of the only function with an `input_signature`.
+            signature. They take tensors by name and return a dict of tensors. By default the call
+            of a model, or the only function with an `input_signature`.
         options: a `SaveOptions`; without effect.
 
     Raises:
@@ -53,7 +53,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
             cannot be written.
 
     Warns:
-        UserWarning: another function cannot be; it is saved without that signature.
+        UserWarning: a signature of another function cannot be saved and is left out.
 
     Example:
         >>> import tempfile, framework as tf
@@ -105,7 +105,8 @@ class _ModelWriter:
 
     def values(self, signatures):
         """Return the JSON value of the file."""
-        named = self._signatures(signatures)  # first: errors, where functions give warnings
+        # signatures first, because they raise errors where functions only warn
+        named = self._signatures(signatures)
         functions = {
             str(number): {name: described(name, function, self._programs)
                           for name, function in functions_of(holder).items()}
@@ -124,7 +125,7 @@ class _ModelWriter:
         if id(holder) in self._numbers:
             return self._numbers[id(holder)]
         number = self._numbers[id(holder)] = len(self._nodes)
-        self._held.append(holder)  # keeps its id
+        self._held.append(holder)  # keep the object alive, so that its id stays valid
         node = {}
         self._nodes.append(node)
         node.update(self._described(holder, number))
@@ -163,7 +164,7 @@ class _ModelWriter:
         try:
             return {SERVING: self._signature(SERVING, single[0])}
         except (SaveError, InvalidArgumentError):
-            return {}  # the user did not ask for it; a warning says so about the function
+            return {}  # not requested by the user; the function has a warning
 
     def _signature(self, name, function):
         if isinstance(function, Layer):

@@ -1,4 +1,4 @@
-"""Signatures of functions that are saved: from specs to a graph for all open sizes."""
+"""Signatures of saved functions: from specs to a graph for all unknown sizes."""
 
 import inspect
 import math
@@ -21,12 +21,12 @@ _OTHERS = (
     ((32, 49, 57, 94), (40, 97, 75, 54), (36, 47, 101, 70)),
     ((64, 160, 96, 128), (96, 64, 192, 160), (128, 96, 64, 224)),
 )
-"""Sizes of other axes: their differences are not proportional. The last fit networks that halve
-sizes several times."""
+"""Sizes of other axes in the traces. Their differences are not proportional; the last sizes fit
+networks that halve sizes several times."""
 
 
 _MOST_OPEN, _MOST_TRIED = 3, 250
-"""How many open sizes are tried with the sizes of variables, and how many combinations of them."""
+"""The largest numbers of unknown sizes to try with sizes of variables, and of combinations."""
 
 
 class SavedSignature:
@@ -46,7 +46,7 @@ class SavedSignature:
         return [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
 
     def of_rank(self, rank):
-        """Return the signature with this rank where it is unknown; with None itself."""
+        """Return the signature with `rank` for unknown ranks; with None unchanged."""
         if rank is None:
             return self
         return self._with(
@@ -54,7 +54,7 @@ class SavedSignature:
         )
 
     def with_sizes(self, sizes):
-        """Yield the signature with sizes of variables, or their roots, beside the first axes."""
+        """Yield the signature with sizes of variables, or their roots, except on axis 0."""
         opens = sum(n is None for s in self.specs for n in tuple(s.shape)[1:])
         roots = [math.isqrt(n) for n in sizes if math.isqrt(n) ** 2 == n]
         known = [None, *sorted({*roots, *sizes, 1}, key=lambda n: (n not in roots, n))]
@@ -106,15 +106,15 @@ class TracedFunction:
         self.signature, self.shared = signature, shared
 
 
-_RANKS = range(5)  # the ranks that a function with a tensor of unknown rank is saved for
-_MOST = 16  # the most signatures that one with open sizes is saved as
+_RANKS = range(5)  # the ranks to save for a tensor of unknown rank
+_MOST = 16  # the largest number of signatures to save for one with unknown sizes
 
 
 def all_traced(function, signature, name, sizes=()):
     """Trace `function` for a signature; return a list of TracedFunctions, one in most cases.
 
-    A tensor of unknown rank stands for each rank that the function accepts. If it accepts no
-    arbitrary sizes beside the first axis, it is traced for sizes that the variables have.
+    A tensor of unknown rank stands for each rank that the function accepts. If it does not accept
+    arbitrary sizes of other axes, it is traced for the sizes of variables.
 
     Args:
         function: a Python function of the signature's arguments.
@@ -182,7 +182,7 @@ def _traced(function, signature, name, fills):
 
 
 def _trial_shapes(specs):
-    """Yield (whether first axes share one size, shapes with a Size for each open size)."""
+    """Yield (whether first axes share a size, shapes with a Size for each unknown size)."""
     opens = [(i, axis) for i, s in enumerate(specs) for axis, n in enumerate(s.shape) if n is None]
     firsts = [place for place in opens if place[1] == 0]
     for shared in (False, True) if len(firsts) > 1 else (False,):

@@ -1,4 +1,4 @@
-"""Functions that compute sizes, and arrays that depend on sizes, by ONNX's names."""
+"""Functions that compute sizes, and arrays that depend on sizes, with ONNX's names."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def _divide(a, b):
 
 
 def _reshape(x, shape, allowzero=0):
-    # without `allowzero`, 0 stands for the size of the input in this axis
+    # without `allowzero`, 0 means the size of this axis of the input
     wanted = [n if n or allowzero else x.shape[i] for i, n in enumerate(shape.tolist())]
     return x.reshape(wanted)
 

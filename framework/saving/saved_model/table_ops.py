@@ -22,7 +22,7 @@ def saved_table(value):
 
 
 class SavedTable:
-    """A table op of a loaded function.
+    """NumPy function of a lookup op in a loaded function.
 
     Args:
         keys, values: lists.
