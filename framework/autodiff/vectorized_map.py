@@ -128,7 +128,7 @@ class _Guard(Recorder):
     """Recorder that raises on events that every row needs separately: draws and assignments."""
 
     def random_draw(self, draw, tensor):
-        raise BatchedValueError("Each row draws random numbers of its own.")
+        raise BatchedValueError("Each row needs its own random numbers.")
 
     def variable_assigned(self, variable, value):
         raise BatchedValueError(f"Each row assigns to {variable.name}.")

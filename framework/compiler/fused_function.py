@@ -57,7 +57,7 @@ class FusedFunction:
         self._whole = [s for s in nodes if s.all_outputs[0].shape] if pure else []
 
     def _is_distinct(self):
-        """Return whether results can be in place: distinct, and none is another's argument."""
+        """Return whether in-place results are safe: each is new, or the argument it replaces."""
         results, arguments = self._graph.results, self._graph.arguments
         if any(v.shape != self._shape or v.constant is not None for v in results):
             return False

@@ -212,7 +212,7 @@ class LoopCodegen:
     # ---- source text ----
 
     def text(self):
-        """Return (source, "task" or "entry")."""
+        """Return the source, and what it defines: a "task" or an "entry" point."""
         two_levels = self._row or self._column
         body = self._rows() if two_levels else self._flat()
         task = self.program.task

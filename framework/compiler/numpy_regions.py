@@ -64,7 +64,7 @@ class _Scheduler:
         return id(value) in self._chain_of
 
     def view(self, node):
-        """Add a reshape of a pending Value."""
+        """Add a reshape node of a pending Value, whose result is a view."""
         self._views.append(node)
         (x,), (y,) = node.inputs, node.outputs
         self._chain_of[id(y)] = self._chain_of[id(x)]

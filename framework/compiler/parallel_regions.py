@@ -37,7 +37,7 @@ class RegionTask(NamedTuple):
     task: an object with `address()`, which compiles the machine code if necessary.
     arrays: the names of its arrays. expected: (size, dtype) of each.
     ahead: a function that returns the integer arguments before the addresses of the arrays.
-        numbers: the integer arguments after the addresses.
+    numbers: the integer arguments after the addresses.
     extent, unit: the number of work items; chunks are multiples of `unit` items.
     accesses: a MemoryAccess for each array. work: the estimated seconds on one thread.
     """

@@ -51,8 +51,8 @@ def check_variables(variables, store, what):
         shape = tuple(shape_of(str(number)))
         if shape != tuple(variable.shape):
             raise _ShapeMismatchError(
-                f"{what}: the variable {variable.name!r} has shape {tuple(variable.shape)}, in the "
-                f"file {shape}."
+                f"{what}: the variable {variable.name!r} has shape {tuple(variable.shape)}, but "
+                f"the file has {shape}."
             )
 
 

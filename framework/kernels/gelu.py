@@ -23,7 +23,7 @@ from framework.kernels.kernel_task import KernelTask
 from framework.kernels.windows import halves
 
 _FAST = 2048  # minimum elements for which the Numba kernels are used
-_UNIT, _SECONDS = 512, 1.2e-9  # elements per unit of chunks; estimated seconds per element
+_UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements; seconds per element
 _UFUNCS = 32  # approximate cost of gelu, as a number of ufuncs
 
 # |x| is clipped to END, above which the tail Φ(-|x|) has no effect on the result
@@ -156,7 +156,7 @@ def _tail(x, out, scratch):
     """Write Φ(-|x|) to `out`; return min(|x|, END) and exp(-x²/2), stored in scratch."""
     size, e, u = scratch
     np.abs(x, size)
-    if not np.maximum.reduce(size, initial=0.0) <= END:  # the condition is true for NaN too
+    if not np.maximum.reduce(size, initial=0.0) <= END:  # unlike `>`, this is true for NaN
         np.minimum(size, _NUMBERS[END], out=size)  # np.minimum takes 4 times as long as np.multiply
     np.add(size, _NUMBERS[CENTER], e)
     np.subtract(size, _NUMBERS[CENTER], u)

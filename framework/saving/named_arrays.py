@@ -95,7 +95,7 @@ def read(root, filepath, file, skip_mismatch, limits):
         if shape == tuple(variable.shape):
             fitting[name] = variable
         elif shape is not None:
-            misfits.append(f"{name} has shape {tuple(variable.shape)}, in the file {shape}")
+            misfits.append(f"{name} has shape {tuple(variable.shape)}, but the file has {shape}")
     if misfits and not skip_mismatch:
         raise LoadError(
             f"{filepath}: the weights do not fit the model: {'; '.join(misfits[:5])}"

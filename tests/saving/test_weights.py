@@ -78,10 +78,10 @@ def test_weights_that_do_not_fit(ending, tmp_path):
     dense(3).save_weights(path)
     model = dense(5, seed=1)
     before = model.get_weights()
-    with pytest.raises(LoadError, match=r"shape \(4, 5\), in the file \(4, 3\)"):
+    with pytest.raises(LoadError, match=r"shape \(4, 5\), but the file has \(4, 3\)"):
         model.load_weights(path)
     assert all(map(np.array_equal, before, model.get_weights()))
-    with pytest.warns(UserWarning, match=r"in the file \(4, 3\)"):
+    with pytest.warns(UserWarning, match=r"but the file has \(4, 3\)"):
         model.load_weights(path, skip_mismatch=True)
     np.testing.assert_array_equal(model.layers[1].bias, dense(3).layers[1].bias)
 

@@ -10,8 +10,7 @@ from framework.autodiff.debug.explanation import Explanation
 
 
 def rebound(source):
-    """Return the Explanation if the caller's code assigns a value computed from `source` to the
-    name of `source`.
+    """Return the Explanation if the caller's code has `x = ...` computed from x, the `source`.
 
     Args:
         source: a tensor that the tape did not watch.

@@ -106,7 +106,7 @@ def copy_band(x, n, first_row, first_column, lines, across, height, width, chann
 @routine
 def _line(y, y_at, y_step, a, a_at, a_step, a_row, a_column, w, w_at, w_row, w_column, b, b_at,
           rows, columns, least, number):  # fmt: skip
-    """Compute `number` neighboring outputs of a vector of channels: see `strips`."""
+    """Compute `number` neighboring outputs of a vector of channels, see `strips`."""
     j = 0
     while j + 8 <= number:
         strip_8(

@@ -354,7 +354,7 @@ def gru_back(
     g_steps, rows, stride, gates, of_state, of_input, mask, features, units, batch, first, last, dh,
     dx, dw_input, dw_state,
 ):  # fmt: skip
-    """Run the backward pass of `gru`, as `lstm_back`; dw_input and dw_state are for two weights."""
+    """Run the backward pass of `gru`, as `lstm_back`, but with two cotangents of weights."""
     columns, count = 4 * units, last - first
     depth = max(1, _DEPTH // count)
     row = _row(columns)
