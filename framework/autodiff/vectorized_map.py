@@ -59,7 +59,7 @@ def vectorized_map(
             ) from error
         if not count:
             raise
-    found = _one_by_one(fn, elems, leaves, count)  # raises again if `fn` itself fails
+    found = _one_by_one(fn, elems, leaves, count)  # raises the error again if `fn` itself fails
     if warn:
         warnings.warn(
             f"vectorized_map calls the function for each row: a call for all rows failed ({why}).",

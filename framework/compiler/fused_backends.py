@@ -88,7 +88,7 @@ class ScalarNodes:
         # A forward function that is not a ufunc may treat NumPy scalars as Python numbers.
         if ufunc_of(node.op) is None:
             operands = [f"asarray({o})" if o in known else o for o in operands]
-        # Omit the forward's wrapper that suppresses warnings: the caller runs under `no_warnings`.
+        # Omit the wrapper that suppresses warnings, because the caller runs under `no_warnings`.
         forward = getattr(node.op.forward, "ufunc", node.op.forward)
         call = self._namespace.bound(id(forward), node.op.name, forward)
         return f"{name} = {call}({', '.join(operands)})"

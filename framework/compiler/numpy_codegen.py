@@ -309,7 +309,8 @@ class NumpyCodegen:
         if ufunc is not None:
             call = self._bound(id(ufunc), ufunc.__name__, ufunc)
         else:
-            # Skip the wrapper that suppresses warnings: the caller runs under `no_warnings`.
+            # Omit the wrapper that suppresses warnings, because the caller runs under
+            # `no_warnings`.
             forward = getattr(node.op.forward, "ufunc", node.op.forward)
             call = self._bound(id(forward), node.op.name, forward)
         operands = [self._operand(a) for a in node.args]

@@ -214,7 +214,7 @@ class _OpenGraph(Graph):
             graph.blocks,
             scalar_program,
         )
-        self.added = graph.arguments[arrays:]  # the graph's arguments that stand for numbers
+        self.added = graph.arguments[arrays:]  # the graph's arguments that represent numbers
 
     def given(self, values):
         """Return {id of an added argument: its number}, or None if a guard fails."""

@@ -13,7 +13,7 @@ from framework.core.composite import Composite
 from framework.core.errors import InvalidArgumentError
 
 _CONTAINERS = (list, tuple, Mapping)
-_LEAVES = frozenset((np.ndarray, type(None), str, int, float))  # need no slow check by Mapping
+_LEAVES = frozenset((np.ndarray, type(None), str, int, float))  # skip the slow check for Mapping
 
 
 def is_nested(structure):

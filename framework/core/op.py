@@ -128,7 +128,9 @@ class Op:
         if not vjps and backward is None:
             raise FrameworkError(f"Op {name!r}: expected derivative rules, or no_derivative.")
         if self.derivative and backward is None and len(vjps) != len(self.inputs):
-            raise FrameworkError(f"Op {name!r}: {len(vjps)} rules for the inputs {self.inputs}.")
+            raise FrameworkError(
+                f"Op {name!r}: expected one rule per input {self.inputs}, got {len(vjps)}."
+            )
         self.takes_needed = backward and "needed" in inspect.signature(backward).parameters
         self.plans, self.chains = {0: None}, {}
         if listed:

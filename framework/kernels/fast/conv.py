@@ -350,7 +350,7 @@ def _lattice(phase, cells, stride, dilation, before, size):
     first = (phase + before) % stride  # the first window pixel that covers pixels of this phase
     count = max(-(-(cells - first) // stride), 0)
     last = first + (count - 1) * stride
-    padding = -((phase + before - last) // stride)  # the first pixel reads g from index -padding
+    padding = -((phase + before - last) // stride)  # the first pixel needs g from -padding on
     return _Lattice(last, count, -stride, 1, padding, places + count - 1, places)
 
 

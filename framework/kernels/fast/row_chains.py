@@ -39,7 +39,7 @@ def _prefetch(_, array, row, byte):
             ir.FunctionType(ir.VoidType(), [pointer.type, small, small, small]),
             "llvm.prefetch.p0",
         )
-        # for reading, into all levels of the cache, as data
+        # the arguments mean: for reading, into all levels of the cache, data
         builder.call(prefetch, [pointer, *(ir.Constant(small, n) for n in (0, 2, 1))])
         return context.get_constant(types.int64, word.width)
 

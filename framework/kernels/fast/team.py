@@ -55,7 +55,7 @@ _PARTS = 0xFFFF
 # A waiting thread counts rounds. It keeps the CPU for _BRIEF rounds, then yields the CPU to other
 # threads in each round. After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
-_LONG = 1 << 20  # a number of elements for which `release_gil` always releases the GIL
+_LONG = 1 << 20  # so many elements that `release_gil` always releases the GIL
 _LOOK = 200  # number of jobs between two checks of which CPU the leader runs on
 
 
