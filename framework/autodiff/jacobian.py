@@ -273,8 +273,8 @@ def _at_once(tape, target, sources, eye, careful=True):
     return [None if c[0] is None else concat(*c, axis=0) for c in zip(*blocks)]
 
 
-# A block of rows has at most _BLOCK elements in its largest array, so that this stays in the cache.
-# It has at least _FEWEST rows, so that the overhead of its backward pass pays off.
+# A block of rows has at most _BLOCK elements in its largest array, so that the array stays in the
+# cache. The block has at least _FEWEST rows, so that the overhead of its backward pass pays off.
 _BLOCK, _FEWEST = 1 << 18, 32
 
 

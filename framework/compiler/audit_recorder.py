@@ -101,7 +101,7 @@ class AuditRecorder(GraphRecorder):
         return x is value or (value.constant is not None and self._holds(x, value.constant))
 
     def _holds(self, x, constant):
-        """Return whether `x`, a constant or an argument for a number, equals `constant`."""
+        """Return whether `x`, a constant or an argument that is a number, equals `constant`."""
         if id(x) in self._given:
             number = self._given[id(x)]
             if type(constant) is not np.ndarray:

@@ -72,18 +72,18 @@ def shares(multiplications):
 
 
 def several(lanes):
-    """Run lists of products and row-wise tasks, which are independent, on several threads.
+    """Run independent chains of products and row-wise tasks on several threads.
 
-    To hand over work takes a fifth of the time of a product, so all lists ("lanes") are handed over
-    at once. A task reads, from earlier tasks of its lane, only the rows that it computes itself. So
-    a thread runs all tasks of a lane on its rows, and finds in its cache what it has just written.
+    To hand over work takes a fifth of the time of a product, so all chains are handed over at once.
+    A task reads, from earlier tasks of its chain, only the rows that it computes itself. So a
+    thread runs all tasks of a chain on its rows, and finds in its cache what it has just written.
 
     Args:
-        lanes: lists of tasks. A task is a `blocks.RowBlocks`, or (a, b, out, following): a product
-            out = a @ b, float32 or float64, `out` contiguous, of any shape, followed by ufuncs:
-            each (ufunc, operand) in `following` updates `out`. An operand is a row, an array of the
-            shape of `out`, or a pair of matrices whose product has this shape. In a lane of several
-            tasks, products must not have more columns than rows.
+        lanes: the chains, lists of tasks. A task is a `blocks.RowBlocks`, or (a, b, out,
+            following): a product out = a @ b, float32 or float64, `out` contiguous, of any shape,
+            followed by ufuncs: each (ufunc, operand) in `following` updates `out`. An operand is a
+            row, an array of the shape of `out`, or a pair of matrices whose product has this shape.
+            In a chain of several tasks, products must not have more columns than rows.
     """
     parts, ends = [], []
     for tasks in lanes:
@@ -115,9 +115,9 @@ def _flat(task):
 
 
 def _pieces(lane):
-    """Split a lane into lanes that run in sequence.
+    """Split a chain into chains that run in sequence.
 
-    RowBlocks that cannot be divided at the slices of the products become a separate lane.
+    RowBlocks that cannot be divided at the slices of the products become a separate chain.
     """
     starts, pieces = [at.start for at in _slices(lane) or ()], [[]]
     for task in lane:
@@ -129,7 +129,7 @@ def _pieces(lane):
 
 
 def _slices(lane):
-    """Return the slices of rows that threads compute, or None if they do not share the lane.
+    """Return the slices of rows that threads compute, or None if they do not share the chain.
 
     For a single product with more columns than rows, they are slices of columns.
     """
@@ -145,7 +145,7 @@ def _slices(lane):
 
 
 def _alone(task):
-    """Run one task of a lane that threads do not share; `dot` may still divide a product."""
+    """Run one task of a chain that threads do not share; `dot` may still divide a product."""
     if type(task) is RowBlocks:
         several(((task,),))
         return
@@ -156,7 +156,7 @@ def _alone(task):
 
 
 def _work(part):
-    """Return the approximate number of multiplications of a (lane, slice)."""
+    """Return the approximate number of multiplications of a (chain, slice)."""
     lane, at = part
     total = 0
     for task in lane:
@@ -169,7 +169,7 @@ def _work(part):
 
 
 def _part(lane, at):
-    """Run a slice of a lane: rows, or columns of a single product with more columns than rows."""
+    """Run a slice of a chain: rows, or columns of a single product with more columns than rows."""
     for task in lane:
         if type(task) is RowBlocks:
             task(at)

@@ -340,7 +340,7 @@ def test_an_input_without_derivative_gives_none_beside_one_that_has_one():
 
 
 def test_a_differentiable_op_needs_a_rule_for_every_input():
-    with pytest.raises(FrameworkError, match=r"'lame': expected one rule per input \('a', 'b'\), got 1"):
+    with pytest.raises(FrameworkError, match=r"'lame': expected one rule per input.*got 1"):
         Op("lame", lambda a, b: a + b, lambda g: g)
     with pytest.raises(FrameworkError, match="'bare': expected derivative rules, or no_derivative"):
         Op("bare", lambda a: a)
