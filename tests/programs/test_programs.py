@@ -8,6 +8,7 @@ import pytest
 from framework import keras
 from framework.kernels import tier
 from tests.programs import (  # noqa: F401 (they register programs)
+    attention,
     augmented,
     generative,
     others,
