@@ -9,7 +9,8 @@ nothing: it fails as void. So does one that raises an error on either side.
 
 Values of single calls (`parity/values.py`) are equal when |ours − theirs| ≤ 1e-5·max(|theirs|, m),
 where m is the largest magnitude in the array, but at most 1: relative, with the array's scale
-where digits cancel. It is 2e-3 in float16 and 1.6e-2 in bfloat16, two units of the last place.
+where digits cancel. It is 2e-3 in float16 and 1.6e-2 in bfloat16, two units of the last place, also
+for derivatives of values of these dtypes.
 Shapes, dtypes and texts must be the same. `parity/excused.py` has the known differences.
 """
 
@@ -19,7 +20,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from parity.excused import EXCUSED
-from parity.values import REFUSED
+from parity.values import REFUSED, same_config
 
 TOLERANCE = 2e-4
 TOLERANCES = {"files": 1e-5}  # of modules whose numbers do not pass through many steps
@@ -138,23 +139,35 @@ def value_difference(key, ours, theirs):
         return "only one side has it" if not _follows(key, ours, theirs) else ""
     a, b = ours[key], theirs[key]
     if a.dtype.kind == "U" or b.dtype.kind == "U":
-        if a.dtype.kind == b.dtype.kind and a == b:
+        if a.dtype.kind == b.dtype.kind and (a == b or same_config(str(a), str(b))):
             return ""
         return f"{_short(a)}, with Keras {_short(b)}"
     if a.shape != b.shape:
         return f"shape {a.shape}, with Keras {b.shape}"
-    names = [str(side.get(f"{key} dtype", "")) for side in (ours, theirs)]
-    tolerance = max(RELATIVE.get(n, 1e-5) for n in names)
+    tolerance = max([1e-5, *(RELATIVE.get(n, 1e-5) for n in _dtypes(key, ours, theirs))])
     worst = relative_distance(a, b)
     if worst <= tolerance:
         return ""
     return f"differs by {worst:.2g} of {tolerance:g}: {_short(a)}, with Keras {_short(b)}"
 
 
+def _dtypes(key, ours, theirs):
+    """The dtypes that limit the precision of a result.
+
+    A derivative passes through the values: where these have 16 bits, so has the derivative, though
+    a cast to the dtype of the argument, float32, ends it.
+    """
+    keys = [f"{key} dtype"]
+    if key.startswith("gradient"):
+        keys += [k for k in (*ours, *theirs) if k.startswith("value") and k.endswith(" dtype")]
+    return [str(side[k]) for side in (ours, theirs) for k in keys if k in side]
+
+
 def _follows(key, ours, theirs):
-    """Whether a key is missing because the result that it belongs to is refused."""
-    parents = {key.removesuffix(" dtype"), key.partition(" ")[0].partition(".")[0]}
-    found = [side[p] for side in (ours, theirs) for p in parents if p in side and p != key]
+    """Whether a side lacks a key because it refuses the call, or what the key belongs to."""
+    lacking = ours if key not in ours else theirs
+    parents = {"call", "value", key.removesuffix(" dtype"), key.partition(" ")[0].partition(".")[0]}
+    found = [lacking[p] for p in parents - {key} if p in lacking]
     return any(v.dtype.kind == "U" and v == REFUSED for v in found)
 
 
@@ -250,7 +263,7 @@ def _summary(title, verdicts):
 
 def unused_excuses(verdicts):
     """The excuses of the table that match comparisons in vain."""
-    used = {reason for found in verdicts for reason in found.excuse.split("; ")}
+    used = {reason for found in verdicts for _, _, reason in EXCUSED if reason in found.excuse}
     return [
         f"{names!r}"
         for names, _, reason in EXCUSED

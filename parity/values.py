@@ -105,6 +105,14 @@ def config_text(config):
     return json.dumps(config, sort_keys=True, default=_plain)
 
 
+def same_config(a, b):
+    """Whether two texts are equal JSON: 2.0 equals 2."""
+    try:
+        return json.loads(a) == json.loads(b)
+    except ValueError:
+        return False
+
+
 def _plain(value):
     if hasattr(value, "tolist"):
         return value.tolist()

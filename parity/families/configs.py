@@ -2,7 +2,7 @@
 
 import json
 
-from parity.values import REFUSED, config_text
+from parity.values import REFUSED, config_text, same_config
 
 
 def add_config(found, thing, module, ignore=()):
@@ -29,8 +29,8 @@ def add_config(found, thing, module, ignore=()):
 def _same(again, thing):
     if type(again) is not type(thing):
         return f"{REFUSED}: another class"
-    same = config_text(again.get_config()) == config_text(thing.get_config())
-    return "the same config" if same else config_text(again.get_config())
+    texts = [config_text(part.get_config()) for part in (again, thing)]
+    return "the same config" if same_config(*texts) else texts[0]
 
 
 def _serialized(module, thing, ignore):

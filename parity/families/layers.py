@@ -89,7 +89,7 @@ class Case:
         """Whether the layer computes something else in training, and the same on both sides."""
         from framework import layers
 
-        if self.name in DRAWING | AUGMENTING:
+        if self.name in DRAWING | AUGMENTING or self.arguments.get("dropout"):
             return False
         return "training" in inspect.signature(getattr(layers, self.name).call).parameters
 
@@ -184,10 +184,15 @@ def symbolic(case):
             found.try_to(title, lambda i=inputs: shape_text(case.called(case.layer(keras), i)))
         shapes = filled(case.inputs, [(None, *a.shape[1:]) for a in case.arrays])
         shapes = shapes if case.several else (shapes,)
-        found.try_to("shape", lambda: str(case.layer(keras).compute_output_shape(*shapes)))
+        found.try_to("shape", lambda: _as_text(case.layer(keras).compute_output_shape(*shapes)))
         return found
 
     return run
+
+
+def _as_text(shape):
+    """A shape, or a list of shapes, as text; a shape is a tuple or a list."""
+    return str(shape).replace("[", "(").replace("]", ")")
 
 
 def masked(case):

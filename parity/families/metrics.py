@@ -48,6 +48,10 @@ class Metric:
         return [_narrow(d[rows]) for d in self.data], weights
 
     def _merged(self, keras, parts):
+        """The result of two metrics together: that of one which saw both parts."""
+        if keras.backend.backend() != "framework":  # Keras 3 has no merge_state
+            metric = self.created(keras)
+            return [_update(metric, batch, weights) for batch, weights in parts][-1]
         each = [self.created(keras) for _ in parts]
         for metric, (batch, weights) in zip(each, parts, strict=True):
             _update(metric, batch, weights)

@@ -12,6 +12,27 @@ DTYPES = ("float32", "int32", "bool", "bfloat16")
 PYTHON = {"vectorized_map"}
 """Functions that are not called on KerasTensors."""
 
+DRAWING = {"image.elastic_transform"}
+"""Functions outside `keras.random` whose results are each side's own; their shapes are compared."""
+
+
+def _of_eigh(ops, values, vectors):
+    return values, ops.abs(vectors), _product(ops, vectors, values, ops.swapaxes(vectors, -1, -2))
+
+
+def _of_svd(ops, u, values, vh):
+    size = values.shape[-1]
+    product = _product(ops, u[..., :size], values, vh[..., :size, :])
+    return ops.abs(u), values, ops.abs(vh), product
+
+
+def _product(ops, left, values, right):
+    return ops.matmul(left * ops.expand_dims(values, -2), right)
+
+
+DETERMINED = {"eigh": _of_eigh, "svd": _of_svd}
+"""What is compared of factors whose signs are free: magnitudes, and the product."""
+
 
 class Place:
     """Stands in arguments for the array with this number."""
@@ -74,11 +95,18 @@ class Call:
     def __call__(self, keras):
         found = Values()
 
-        def call(tensors):
+        def function(tensors):
             return self.function(keras)(*filled(self.args, tensors), **self.kwargs)
 
+        def call(tensors):
+            if self.name == "eigh" and self.dtype == "float32":  # slopes of one triangle or of both
+                tensors = [(x + keras.ops.swapaxes(x, -1, -2)) / 2 for x in tensors]
+            result = function(tensors)
+            several = self.name in DETERMINED and isinstance(result, (list, tuple))
+            return DETERMINED[self.name](keras.ops, *result) if several else result
+
         tensors = [keras.ops.convert_to_tensor(a) for a in self.arrays]
-        if self.name.startswith("random."):  # the sides draw different numbers
+        if self.name.startswith("random.") or self.name in DRAWING:
             found.try_to("shape", lambda: shape_text(call(tensors)))
             return found
         if not found.try_to("value", lambda: call(tensors)):
@@ -88,7 +116,7 @@ class Call:
                 found.try_to("gradient", lambda: gradients(keras, call, self.arrays))
             if self.arrays and self.name not in PYTHON:
                 specs = [keras.KerasTensor(a.shape, a.dtype.name) for a in self.arrays]
-                found.try_to("symbolic", lambda: shape_text(call(specs)))
+                found.try_to("symbolic", lambda: shape_text(function(specs)))
         return found
 
 

@@ -1,11 +1,14 @@
 """The comparison of single calls in `make parity`: what it finds, excuses and counts."""
 
+import re
+
 import numpy as np
 import pytest
 
 from framework import keras
 from parity import compare
 from parity.compare import by_scenario, relative_distance, report, values_verdict
+from parity.families.ops import Call
 from parity.run import results_of
 from parity.scenarios import FAMILIES, everything
 from parity.values import Values, config_text, shape_text
@@ -55,6 +58,22 @@ def test_differences(ours, theirs, words):
     assert bool(found.problem) == bool(words)
 
 
+def test_derivatives_have_the_precision_of_their_values():
+    narrow, other = keras.ops.cast(X, "bfloat16"), X * 1.007
+    assert not verdict(
+        results(value=narrow, gradient=X), results(value=narrow, gradient=other)
+    ).problem
+    assert verdict(results(value=X, gradient=X), results(value=X, gradient=other)).problem
+    assert verdict(results(value=narrow, more=X), results(value=narrow, more=other)).problem
+
+
+def test_a_refused_call_has_no_further_results():
+    ours, theirs = results(value=X, gradient=X, symbolic="()"), results(value=ValueError("no"))
+    assert "value: " in verdict(ours, theirs).problem
+    assert "only one side has it" not in verdict(ours, theirs).problem
+    assert "only one side has it" in verdict(ours, results(value=X, symbolic="()")).problem
+
+
 def test_wide_integers_are_narrow_with_jax():
     wide, narrow = (keras.ops.array([1, 2], d) for d in ("int64", "int32"))
     assert not verdict(results(value=wide), results(value=narrow)).problem
@@ -82,6 +101,22 @@ def test_distances_are_relative():
     assert relative_distance([1.0, 1e-9], [1.0, 0.0]) == pytest.approx(1e-9)
     assert relative_distance([np.inf, np.nan], [np.inf, np.nan]) == 0
     assert relative_distance([1.0], [np.nan]) == np.inf
+
+
+def test_configs_are_equal_by_value():
+    assert not verdict(results(config='{"a": [2.0]}'), results(config='{"a": [2]}')).problem
+    assert verdict(results(config='{"a": [2.5]}'), results(config='{"a": [2]}')).problem
+
+
+def test_factors_of_free_signs():
+    x = np.float32([[4.0, 1.0], [1.0, 3.0]])
+    for name in ("eigh", "svd"):
+        found = Call(name, (x,), {}, "float32")(keras).found
+        assert all(np.all(found[f"value.{i}"] >= 0) for i in (0, 1))
+        *_, product = [v for k, v in found.items() if re.fullmatch(r"value\.\d", k)]
+        np.testing.assert_allclose(product, x, rtol=1e-5)
+    gradient = Call("eigh", (x,), {}, "float32")(keras).found["gradient"]
+    np.testing.assert_allclose(gradient, gradient.T, rtol=1e-5)
 
 
 def test_texts():

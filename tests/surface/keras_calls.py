@@ -140,7 +140,8 @@ CALLS = {
     "image.extract_patches": ((IMAGES, 2), {}),
     "image.extract_patches_3d": ((np.float32(RNG.normal(size=(2, 4, 4, 4, 2))), 2), {}),
     "image.scale_and_translate": (
-        (IMAGES, (2, 4, 9, 3), np.float32([0.5, 1.2]), np.float32([0.1, 0.3]), (1, 2), "linear"), {}
+        (IMAGES, (2, 4, 9, 3), np.float32([0.5, 1.2]), np.float32([0.13, 0.37]), (1, 2), "linear"),
+        {},
     ),
     "image.perspective_transform": (
         (IMAGES, np.float32([[0, 0], [0, 5], [5, 0], [5, 5]]),

@@ -109,7 +109,9 @@ def _images():
     yield "image.resize: one image", ((IMAGES[0], (3, 4)), {})
     first = {"data_format": "channels_first"}
     yield "image.resize: channels first", ((FIRST, (3, 4)), first)
-    transform = np.float32([1, 0.2, 0.5, -0.1, 0.9, 1.5, 0, 0])
+    transform = np.float32(
+        [[1, 0.2, 0.5, -0.1, 0.9, 1.5, 0, 0], [0.83, 0.05, 0.31, 0.11, 1.17, -1.03, 0, 0]]
+    )
     for mode in words("constant nearest wrap mirror reflect"):
         for how in words("nearest bilinear"):
             yield f"image.affine_transform: {mode} {how}", (
@@ -122,25 +124,31 @@ def _images():
             (X, np.float32([[0.2, 1.4, -1.3], [1.7, 0.1, 4.2]]), 0), {"fill_mode": mode}
         )  # fmt: skip
     yield "image.affine_transform: channels first", ((FIRST, transform), first)
-    ends = np.float32([[0, 0], [0, 5], [5, 0], [5, 5]])
-    starts = np.float32([[1, 1], [0, 5], [6, 0], [4, 4]])
+    ends = np.float32([[[0, 0], [0, 5], [5, 0], [5, 5]]] * 2)
+    starts = np.float32(
+        [
+            [[1.1, 0.9], [0.2, 4.8], [5.7, 0.1], [4.1, 4.2]],
+            [[0.2, 1.1], [1.3, 4.9], [5.1, 0.3], [5.2, 5.7]],
+        ]
+    )
     yield "image.perspective_transform: nearest", (
         (IMAGES, ends, starts), {"interpolation": "nearest", "fill_value": 0.3}
     )  # fmt: skip
     yield "image.perspective_transform: channels first", ((FIRST, ends, starts), first)
+    last = {"data_format": "channels_last"}
     for name in words("rgb_to_grayscale gaussian_blur sobel_edges"):
         yield f"image.{name}: channels first", ((FIRST,), first)
-        yield f"image.{name}: one image", ((IMAGES[0],), {})
+        yield f"image.{name}: one image", ((IMAGES[0],), last)
     for name in words("rgb_to_hsv hsv_to_rgb"):
         yield f"image.{name}: channels first", ((np.abs(FIRST) % 1,), first)
-    yield "image.gaussian_blur: wide", ((IMAGES, (5, 3), (0.7, 2.0)), {})
+    yield "image.gaussian_blur: wide", ((IMAGES, (5, 3), (0.7, 2.0)), last)
     yield "image.crop_images: target", ((IMAGES, 1, 2), {"target_height": 3, "target_width": 2})
     yield "image.pad_images: target", ((IMAGES, 1, 2), {"target_height": 9, "target_width": 10})
     yield "image.ssim: wide", ((IMAGES, IMAGES**2), {"filter_size": 5, "max_val": 2.0})
     for method in words("linear cubic lanczos3 lanczos5"):
         for antialias in (False, True):
             title = f"image.scale_and_translate: {method}{' antialias' * antialias}"
-            scale, shift = np.float32([0.6, 1.3]), np.float32([0.4, -0.2])
+            scale, shift = np.float32([0.6, 1.3]), np.float32([0.43, -0.2])
             yield title, (
                 (IMAGES, (2, 5, 7, 3), scale, shift, (1, 2), method), {"antialias": antialias}
             )  # fmt: skip
