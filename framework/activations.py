@@ -3,6 +3,8 @@
 import math
 from typing import Annotated, Any
 
+import numpy as np
+
 from framework.core import dtypes
 from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import one_axis
@@ -11,7 +13,7 @@ from framework.core.configurable import Resolved, serialize_value
 from framework.core.conversion import tensor
 from framework.core.errors import ShapeError
 from framework.core.operations import operation
-from framework.core.promotion import real_floating
+from framework.core.promotion import promote, real_floating
 from framework.core.registry import Registry
 from framework.core.shared_fields import Configured
 from framework.core.tensor import Tensor
@@ -53,11 +55,16 @@ def relu(
     x = x if type(x) is Tensor else tensor(x)
     if not threshold and not negative_slope:
         if type(max_value) in (int, float) and max_value == 6:
-            return e.relu6(x)
+            return e.relu6(_floating(x))
         x = e.relu(x)
-    else:
+    elif negative_slope:
+        x = _floating(x)
         x = e.select(x > threshold, x, (x - threshold) * negative_slope)
-    return x if max_value is None else e.minimum(x, max_value)
+    else:
+        x = e.select(e.greater(*promote(x, threshold)), x, 0)
+    if max_value is None:
+        return x
+    return e.minimum(x, max_value if x.dtype.is_inexact else tensor(max_value, x.dtype, casts=True))
 
 
 @activations.add()
@@ -70,7 +77,7 @@ def leaky_relu(x: TensorLike, negative_slope: Any = 0.2) -> Tensor:
 @activations.add()
 def relu6(x: TensorLike) -> Tensor:
     """`min(max(x, 0), 6)`."""
-    return e.relu6(tensor(x))
+    return e.relu6(_floating(x))
 
 
 @activations.add()
@@ -142,7 +149,7 @@ def tanh_shrink(x: TensorLike) -> Tensor:
 def threshold(x: TensorLike, threshold: TensorLike, default_value: Any) -> Tensor:
     """`x` where `x > threshold`, else `default_value`."""
     x = tensor(x)
-    return e.select(x > threshold, x, default_value)
+    return e.select(e.greater(*promote(x, threshold)), *promote(x, default_value))
 
 
 @activations.add()
@@ -222,7 +229,8 @@ def hard_silu(x: TensorLike) -> Tensor:
 @activations.add()
 def hard_tanh(x: TensorLike) -> Tensor:
     """`min(max(x, -1), 1)`."""
-    return e.clip(_floating(x), -1, 1)
+    x = tensor(x)
+    return e.clip(cast(x, dtype=np.int32) if x.dtype.is_bool else x, -1, 1)
 
 
 @activations.add()

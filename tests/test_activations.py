@@ -153,3 +153,17 @@ def test_over_axes_of_unknown_size(name, axis):
     data = np.cos(np.arange(48, dtype="float32")).reshape(2, 6, 4)
     np.testing.assert_allclose(model(data), function(data, axis=axis), rtol=1e-6)
     assert function(data[:0], axis=(1, 2) if name != "glu" else 1).shape[0] == 0
+
+
+def test_integers_as_in_keras():
+    x = np.int32([-3, 1, 5])
+    for arguments, dtype, expected in (
+        ({"max_value": 1.5}, "int32", [0, 1, 1]),
+        ({"max_value": 6}, "float32", [0, 1, 5]),
+        ({"threshold": 1.5}, "int32", [0, 0, 5]),
+        ({"negative_slope": 0.1, "max_value": 2.0, "threshold": 0.5}, "float32", [-0.35, 1, 2]),
+    ):
+        found = activations.relu(x, **arguments)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
+    assert activations.relu(np.float32([-np.inf]), threshold=1.0).numpy() == 0  # not NaN

@@ -420,15 +420,7 @@ def pad(
     array([9, 1, 2, 9, 9], dtype=int32)
     """
     x = _tensor(tensor)
-    widths = np.asarray(paddings)
-    if widths.shape != (x.ndim, 2) or (widths < 0).any():
-        rank = "The first dimension of paddings must be the rank of inputs"
-        why = "Paddings must be non-negative" if widths.shape == (x.ndim, 2) else rank
-        raise InvalidArgumentError(
-            f"pad: `paddings` must hold (before, after) for each of the {x.ndim} axes, got "
-            f"{paddings!r}: {why}."
-        )
-    widths = tuple((int(a), int(b)) for a, b in widths)
+    widths = padding_widths(x, paddings)
     mode = mode.upper()
     if mode in ("REFLECT", "SYMMETRIC"):
         for size, width in zip(x.shape, widths, strict=True):
@@ -439,7 +431,7 @@ def pad(
                     f"pad: paddings must be {limit} the dimension size: mode {mode!r} can add at "
                     f"most {most} elements to an axis of size {size}, got {width}."
                 )
-        return _mirrored(x, widths, mode.lower())
+        return padded_with_rows(x, widths, mode.lower())
     if mode != "CONSTANT":
         raise InvalidArgumentError(
             f"pad: `mode` must be 'CONSTANT', 'REFLECT' or 'SYMMETRIC', got {mode!r}."
@@ -451,8 +443,21 @@ def pad(
     return elementwise.select(inside, ops.pad(x, widths=widths), value)
 
 
-def _mirrored(x, widths, mode):
-    """Pad by mirroring: one gather per axis, which is differentiable."""
+def padding_widths(x, paddings):
+    """Return the pairs (before, after) of each axis of x, as integers that are not negative."""
+    widths = np.asarray(paddings)
+    if widths.shape != (x.ndim, 2) or (widths < 0).any():
+        rank = "The first dimension of paddings must be the rank of inputs"
+        why = "Paddings must be non-negative" if widths.shape == (x.ndim, 2) else rank
+        raise InvalidArgumentError(
+            f"pad: `paddings` must hold (before, after) for each of the {x.ndim} axes, got "
+            f"{paddings!r}: {why}."
+        )
+    return tuple((int(a), int(b)) for a, b in widths)
+
+
+def padded_with_rows(x, widths, mode):
+    """Pad with elements of x as NumPy does: one gather per axis, which is differentiable."""
     for axis, width in enumerate(widths):
         if width != (0, 0):
             rows = np.pad(np.arange(x.shape[axis]), width, mode=mode)

@@ -212,7 +212,7 @@ def _function(value):
     return value
 
 
-class Lambda(Layer, builds_at_init=True):
+class Lambda(Layer):
     """A layer that calls a function of tensors.
 
     The layer does not track weights that the function uses: subclass Layer for those. A model with

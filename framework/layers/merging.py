@@ -24,7 +24,7 @@ from framework.ops.movement import broadcast_to, concat, expand_axes, getitem
 from framework.ops.reduction import reduce_any
 
 
-class Merge(Layer, builds_at_init=True, merge=None, masked=None):
+class Merge(Layer, merge=None, masked=None):
     """Base of layers that combine a list of inputs elementwise; shapes broadcast.
 
     Class arguments: `merge(layer, inputs)`, and `masked(inputs, masks)` for layers that ignore
@@ -173,7 +173,7 @@ class Minimum(Merge, merge=_reduced(e.minimum), masked=_masked_extreme(e.minimum
     """The elementwise minimum of the inputs; masked elements do not count."""
 
 
-class Concatenate(Layer, builds_at_init=True):
+class Concatenate(Layer):
     """The inputs concatenated along `axis`.
 
     >>> import numpy as np

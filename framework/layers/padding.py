@@ -26,7 +26,7 @@ def _pairs(value, n, name):
     return tuple(ints(v, 2, f"{nth[i]} entry of {name}", least=0) for i, v in enumerate(value))
 
 
-class _EdgeLayer(Layer, builds_at_init=True, rank=0):
+class _EdgeLayer(Layer, rank=0):
     """Base of padding and cropping; `_framework.pairs` holds (before, after) for each axis."""
 
 

@@ -29,7 +29,7 @@ Numbers = Annotated[
 ]
 
 
-class Rescaling(Layer, builds_at_init=True, takes_lists=True):
+class Rescaling(Layer, takes_lists=True):
     """`inputs * scale + offset`, as floats.
 
     >>> import numpy as np

@@ -19,7 +19,7 @@ def _known_product(sizes):
     return None if None in sizes else math.prod(sizes)
 
 
-class Flatten(Layer, builds_at_init=True):
+class Flatten(Layer):
     """Flatten all axes except the batch.
 
     Args:
@@ -81,7 +81,7 @@ def _dims(value):
     return value
 
 
-class Permute(Layer, builds_at_init=True):
+class Permute(Layer):
     """The axes in another order.
 
     Args:
@@ -97,7 +97,7 @@ class Permute(Layer, builds_at_init=True):
         return transpose(inputs, perm=(0, *self.dims))
 
 
-class RepeatVector(Layer, builds_at_init=True):
+class RepeatVector(Layer):
     """Repeat each row `n` times: `(batch, size)` gives `(batch, n, size)`."""
 
     n: PositiveInt

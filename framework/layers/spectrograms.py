@@ -143,7 +143,7 @@ def _arranged(layer, y):
     return transpose(y, perm=(0, 2, 1)) if first else y
 
 
-class MelSpectrogram(Layer, builds_at_init=True, takes_lists=True):
+class MelSpectrogram(Layer, takes_lists=True):
     """Compute the mel spectrogram of signals: the power of their frequencies in bands.
 
     Args:

@@ -28,7 +28,7 @@ def _repeated(x, axis, n):
     return reshape(x, shape=(*before, None if size is None else size * n, *after))
 
 
-class _UpSampling(Layer, builds_at_init=True, rank=0):
+class _UpSampling(Layer, rank=0):
     data_format = "channels_last"
 
     def __post_init__(self):

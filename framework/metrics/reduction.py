@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from framework.core.argument_types import DTypeLike, TensorLike
-from framework.core.configurable import serialize_value
+from framework.core.configs import deserialize, serialize_value
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.formula import follow
 from framework.core.internal_state import builtin
@@ -199,11 +199,19 @@ class MeanMetricWrapper(MeanOfFunction):
 
     def get_config(self) -> dict[str, Any]:
         fn = serialize_value(self._fn)
+        if isinstance(fn, str):  # a function of the package; Keras's config has the long form
+            fn = {
+                "module": "builtins", "class_name": "function", "config": fn,
+                "registered_name": "function",
+            }  # fmt: skip
         return {**super().get_config(), "fn": fn, **serialize_value(self._fn_kwargs)}
 
     @classmethod
     def from_config(cls, config: Any):
-        return cls(**config)
+        fn = config.get("fn")
+        if isinstance(fn, str):
+            fn = {"class_name": "function", "config": fn}
+        return cls(**{**config, "fn": deserialize(fn) if isinstance(fn, dict) else fn})
 
 
 def accumulate(mean, values, sample_weight, mask, tensors):

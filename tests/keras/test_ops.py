@@ -83,6 +83,8 @@ CASES = {
     "pad pair": (lambda o: o.pad(X, (1, 2)),),
     "pad value": (lambda o: o.pad(X, ((1, 0), (0, 1)), constant_values=5),),
     "pad reflect": (lambda o: o.pad(X, ((1, 0), (0, 1)), mode="reflect"),),
+    "pad edge": (lambda o: o.pad(X, ((1, 0), (2, 1)), mode="edge"),),
+    "pad wrap": (lambda o: o.pad(X, ((1, 4), (0, 1)), mode="wrap"),),
     "where": (lambda o: o.where(X > 0, X, 0.0),), "take": (lambda o: o.take(X, [0, -1], 1),),
     "take flat": (lambda o: o.take(X, [0, -1]),),
     "take_along_axis": (lambda o: o.take_along_axis(X, I % 2, 0),),
@@ -116,11 +118,15 @@ DTYPES = {  # what Keras 3.15 gives
                 lambda: ops.floor(np.int16([2])), lambda: ops.arange(3.0), lambda: ops.zeros((2,)),
                 lambda: ops.linspace(0, 1), lambda: ops.add(np.int64([1]), 1.5),
                 lambda: ops.convert_to_tensor(1.0), lambda: ops.one_hot([1], 2),
-                lambda: ops.softmax(I), lambda: ops.floor_divide(5, 2.0)],
+                lambda: ops.softmax(I), lambda: ops.floor_divide(5, 2.0),
+                lambda: ops.relu6(I), lambda: ops.relu6([True]),
+                lambda: ops.threshold(I, 0.5, 0.0)],
     "int32": [lambda: ops.sum(np.int8([1])), lambda: ops.prod(np.int16([2])), lambda: ops.arange(3),
               lambda: ops.argmax([1, 2]), lambda: ops.argsort([2, 1]), lambda: ops.size([1, 2]),
               lambda: ops.cumsum([True]), lambda: ops.add(1, 2), lambda: ops.nonzero([1])[0],
-              lambda: ops.count_nonzero([1, 0]), lambda: ops.sum([True, False])],
+              lambda: ops.count_nonzero([1, 0]), lambda: ops.sum([True, False]),
+              lambda: ops.hard_tanh(I), lambda: ops.hard_tanh([True]),
+              lambda: ops.threshold(I, 2, 0)],
     "uint32": [lambda: ops.sum(np.uint8([1]))],
     "int16": [lambda: ops.max(np.int16([1])), lambda: ops.cumsum(np.int16([1])),
               lambda: ops.round(np.int16([1]))],
@@ -134,6 +140,19 @@ DTYPES = {  # what Keras 3.15 gives
 @pytest.mark.parametrize(("dtype", "call"), [(d, c) for d, calls in DTYPES.items() for c in calls])
 def test_dtypes(dtype, call):
     assert call().dtype == dtype
+
+
+def test_integers_and_booleans():
+    x = ops.batch_normalization(I, np.int32([1, 2, 3]), np.int32([3, 3, 3]), -1, epsilon=1.0)
+    np.testing.assert_array_equal(x.numpy(), (I - np.int32([1, 2, 3])) / 2)
+    np.testing.assert_array_equal(ops.full_like([True, False], 3.0).numpy(), [True, True])
+    for function, expected in ((ops.floor_divide, [1, 0]), (ops.mod, [0, 0]), (ops.power, [1, 0])):
+        found = function([True, False], [True, True])
+        assert found.dtype == "int32"
+        np.testing.assert_array_equal(found.numpy(), expected)
+    rows, ids = [[True], [False], [False]], [0, 0, 1]
+    np.testing.assert_array_equal(ops.segment_max(rows, ids).numpy(), [[True], [False]])
+    np.testing.assert_array_equal(ops.segment_min(rows, ids).numpy(), [[False], [False]])
 
 
 SHAPES = {
@@ -238,6 +257,8 @@ def test_normalization():
     np.testing.assert_allclose(
         ops.normalize(x, axis=0, order=1).numpy(), x / np.abs(x).sum(0), rtol=1e-5
     )
+    with pytest.raises(ValueError, match=r"normalize: `order` expected an integer .* got inf"):
+        ops.normalize(x, order=np.inf)
 
 
 def test_utils():

@@ -329,6 +329,10 @@ def test_a_function_of_ones_own():
     assert float(again(Y, P)) == float(metric.result())
     wrapped = metrics.MeanMetricWrapper(losses.mean_squared_error)
     assert float(wrapped(Y, P)) == pytest.approx(float(metric.result()))
+    for config in (wrapped.get_config(), {"fn": "mean_squared_error"}):  # Keras's record, a name
+        again = metrics.MeanMetricWrapper.from_config(config)
+        assert float(again(Y, P)) == float(wrapped.result())
+    assert wrapped.get_config()["fn"]["class_name"] == "function"
     with pytest.raises(ValueError, match="expected a function"):
         metrics.MeanMetricWrapper("mse")
 

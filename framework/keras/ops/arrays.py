@@ -150,7 +150,8 @@ def full_like(x: TensorLike, fill_value: Any, dtype: DTypeLike = None) -> Tensor
     """Return `fill_value` in the shape and dtype of `x`."""
     x = tensor(x)
     value = as_dtype(fill_value, x.dtype if dtype is None else dtype)
-    return value + creation.zeros_like(x, value.dtype)
+    zeros = creation.zeros_like(x, value.dtype)
+    return elementwise.logical_or(value, zeros) if value.dtype.is_bool else value + zeros
 
 
 @operation
@@ -364,19 +365,6 @@ def roll(x: TensorLike, shift: Any, axis: Axis = None) -> Tensor:
     if axis is None:
         return ops.reshape(strict.roll(ravel(x), shift, 0), shape=tuple(x.shape))
     return strict.roll(x, shift, axis)
-
-
-@operation
-def pad(
-    x: TensorLike, pad_width: Any, mode: Any = "constant", constant_values: Any = None,
-) -> Tensor:  # fmt: skip
-    """Add `pad_width` elements around each axis: a number, a pair, or a pair for each axis."""
-    x = tensor(x)
-    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
-    if mode != "constant" and constant_values is not None:
-        raise InvalidArgumentError(f"pad: `constant_values` has no meaning for mode={mode!r}.")
-    value = 0 if constant_values is None else constant_values
-    return strict.pad(x, widths, mode.upper(), value)
 
 
 # ---- selection -----------------------------------------------------------------------------------

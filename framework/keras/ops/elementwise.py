@@ -15,7 +15,13 @@ from framework.core.promotion import promote
 from framework.core.tensor import Tensor
 from framework.functions import elementwise as tf
 from framework.keras.ops.argument_conversion import as_dtype, floating
-from framework.keras.ops.wrappers import KerasWrappers, alike_floats, anything, truths
+from framework.keras.ops.wrappers import (
+    KerasWrappers,
+    alike_floats,
+    alike_numbers,
+    anything,
+    truths,
+)
 from framework.ops import casting, special
 from framework.ops import elementwise as ops
 from framework.ops.division import promoted_floats
@@ -30,9 +36,13 @@ multiply = keras.binary(tf.multiply)
 divide = keras.binary(ops.divide, "{x} / {y}; integers become floats", alike_floats)
 true_divide = keras.binary(divide, rule=alike_floats, name="true_divide")
 divide_no_nan = keras.binary(ops.divide_no_nan, "{x} / {y}, or 0 where {y} is 0", alike_floats)
-floor_divide = keras.binary(ops.floor_divide, "the largest integer value not above {x} / {y}")
-mod = keras.binary(ops.floor_mod, "the remainder of {x} / {y}, with the sign of {y}", name="mod")
-power = keras.binary(tf.pow, name="power")
+floor_divide = keras.binary(
+    ops.floor_divide, "the largest integer value not above {x} / {y}", alike_numbers
+)
+mod = keras.binary(
+    ops.floor_mod, "the remainder of {x} / {y}, with the sign of {y}", alike_numbers, name="mod"
+)
+power = keras.binary(tf.pow, rule=alike_numbers, name="power")
 maximum = keras.binary(tf.maximum)
 minimum = keras.binary(tf.minimum)
 arctan2 = keras.binary(

@@ -25,7 +25,7 @@ from framework.keras.ops.image_layout import ImageLayout, images_of, is_first, o
 from framework.ops.casting import widened
 from framework.ops.image_filters import filtered, gaussian
 from framework.ops.movement import getitem, reshape
-from framework.ops.warping import FOLDS, INDEX_FOLDS, homography, projected, sampled
+from framework.ops.warping import FOLDS, homography, projected, sampled
 
 _ORDERS = ("nearest", "bilinear")
 
@@ -46,8 +46,8 @@ def affine_transform(
         transform: (a, b, c, d, e, f, g, h), with k = gx + hy + 1; or one row for each image.
         interpolation: "bilinear" or "nearest".
         fill_mode: how to fill points outside the image a b c d: "constant" for `fill_value`,
-            "nearest" (a a | a b c d | d d), "reflect" (b a | a b c d | d c), "wrap" (c d | a b c d
-            | a b).
+            "nearest" (a a | a b c d | d d), "reflect" (b a | a b c d | d c),
+            "mirror" (c b | a b c d | c b), "wrap" (c d | a b c d | a b).
         fill_value: a number.
         data_format: "channels_last" or "channels_first".
 
@@ -161,7 +161,7 @@ def map_coordinates(
         array([1.5, 3. , 0. ], dtype=float32)
     """
     x, places = tensor(inputs), floating(coordinates)
-    one_of(fill_mode, INDEX_FOLDS, "fill_mode", "map_coordinates")
+    one_of(fill_mode, FOLDS, "fill_mode", "map_coordinates")
     if places.ndim < 2 or places.shape[0] != x.ndim:
         raise ShapeError(
             f"map_coordinates: `coordinates` must have shape ({x.ndim}, ...), a number for each "

@@ -10,7 +10,7 @@ from framework.core.axes import all_axes, one_axis
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.dtypes import epsilon as default_epsilon
-from framework.core.errors import ShapeError
+from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
@@ -106,7 +106,12 @@ def ctc_loss(
 
 
 def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2, epsilon: Any = None) -> Tensor:
-    """Return x divided by its norm of `order` along `axis`."""
+    """Return x divided by its norm of `order`, an integer from 1 on, along `axis`."""
+    if not isinstance(order, (int, np.integer)) or order < 1:
+        raise InvalidArgumentError(
+            f"normalize: `order` expected an integer of at least 1, got {order!r}. For the largest "
+            "magnitude divide by ops.max(ops.abs(x), axis, keepdims=True)."
+        )
     x = floating(x)
     wide, axis = widened(x), all_axes(axis, x.ndim, "normalize")
     least = default_epsilon() if epsilon is None else epsilon
@@ -146,7 +151,8 @@ def batch_normalization(
 ) -> Tensor:  # fmt: skip
     """Return (x - mean) / sqrt(variance + epsilon) * scale + offset, with vectors along `axis`."""
     x = floating(x)
-    mean, variance = _along(mean, x, axis), _along(variance, x, axis)
+    mean, variance = (_along(floating(v), x, axis) for v in (mean, variance))
+    x, mean, variance = promote(x, mean, variance)
     normal = (x - mean) * elementwise.rsqrt(variance + epsilon)
     if scale is not None:
         normal = elementwise.multiply(*promote(normal, _along(scale, x, axis)))

@@ -5,7 +5,7 @@ from framework.keras.ops.arrays import (
     full as full, full_like as full_like, get_item as get_item, hstack as hstack,
     identity as identity, inner as inner, linspace as linspace, matmul as matmul,
     meshgrid as meshgrid, moveaxis as moveaxis, ndim as ndim, nonzero as nonzero, ones as ones,
-    ones_like as ones_like, outer as outer, pad as pad, ravel as ravel, repeat as repeat,
+    ones_like as ones_like, outer as outer, ravel as ravel, repeat as repeat,
     reshape as reshape, roll as roll, size as size, sort as sort, split as split,
     squeeze as squeeze, stack as stack, swapaxes as swapaxes, take as take,
     take_along_axis as take_along_axis, tensordot as tensordot, tile as tile,
@@ -61,7 +61,7 @@ from framework.keras.ops.numerics import (
     real as real, right_shift as right_shift, signbit as signbit, sinc as sinc, view as view,
 )  # fmt: skip
 from framework.keras.ops.rearrangement import (
-    vectorize as vectorize,
+    pad as pad, vectorize as vectorize,
 )  # fmt: skip
 from framework.keras.ops.signals import (
     bartlett as bartlett, blackman as blackman, correlate as correlate, diff as diff,

@@ -19,6 +19,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import operation
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
+from framework.functions import movement as shifts
 from framework.functions import pooling
 from framework.keras.ops import arrays
 from framework.keras.ops.argument_conversion import floating, ints
@@ -154,6 +155,34 @@ def _mapped(function, given, ranks):
     if isinstance(found, (tuple, list)):
         return type(found)(movement.reshape(y, shape=shape + tuple(y.shape[1:])) for y in found)
     return movement.reshape(found, shape=shape + tuple(found.shape[1:]))
+
+
+# ---- padding -----------------------------------------------------------------------------------
+
+
+@operation
+def pad(
+    x: TensorLike, pad_width: Any, mode: Any = "constant", constant_values: Any = None,
+) -> Tensor:  # fmt: skip
+    """Add `pad_width` elements around each axis: a number, a pair, or a pair for each axis.
+
+    Args:
+        mode: "constant", "reflect" (mirrored without the edge), "symmetric" (with the edge), "edge"
+            (the edge repeated) or "wrap" (the elements of the other end).
+        constant_values: the value for "constant", by default 0.
+
+    >>> from framework import keras
+    >>> keras.ops.pad([1, 2, 3], (1, 2), mode="wrap").numpy()
+    array([3, 1, 2, 3, 1, 2], dtype=int32)
+    """
+    x = tensor(x)
+    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
+    if mode != "constant" and constant_values is not None:
+        raise InvalidArgumentError(f"pad: `constant_values` has no meaning for mode={mode!r}.")
+    if mode in ("edge", "wrap"):
+        return shifts.padded_with_rows(x, shifts.padding_widths(x, widths), mode)
+    value = 0 if constant_values is None else constant_values
+    return shifts.pad(x, widths, mode.upper(), value)
 
 
 # ---- patches, blocks, frames ---------------------------------------------------------------------

@@ -152,6 +152,8 @@ def segment_max(
     For integers, an empty segment has the smallest number of the dtype.
     """
     x, ids, count = _segments(data, segment_ids, num_segments)
+    if x.dtype.is_bool:
+        return as_dtype(segments.unsorted_segment_max(as_dtype(x, "uint8"), ids, count), "bool")
     return _or_infinite(segments.unsorted_segment_max(x, ids, count), ids, count, -math.inf)
 
 
@@ -164,6 +166,8 @@ def segment_min(
     For integers, an empty segment has the largest number of the dtype.
     """
     x, ids, count = _segments(data, segment_ids, num_segments)
+    if x.dtype.is_bool:
+        return as_dtype(segments.unsorted_segment_min(as_dtype(x, "uint8"), ids, count), "bool")
     return _or_infinite(segments.unsorted_segment_min(x, ids, count), ids, count, math.inf)
 
 

@@ -36,11 +36,16 @@ def _real_floating(x):
     return real_floating(floating(x), "x")
 
 
+def _numbers(*operands):
+    return tuple([as_dtype(x, "int32") if x.dtype.is_bool else x for x in promote(*operands)])
+
+
 anything = Rule(tensor)
 floats = Rule(floating, "fc")
 real_floats = Rule(_real_floating, "f")
 alike = Rule(promote)
 alike_floats = Rule(promoted_floats, "fc")
+alike_numbers = Rule(_numbers, "iufc")
 truths = Rule(_truths, "b")
 
 INSTEAD = {

@@ -72,13 +72,15 @@ def test_affine(transforms, mode):
 
 
 ROW = np.arange(5.0).reshape(1, 1, 5, 1)  # 0 1 2 3 4
-SHIFTS = {  # what TensorFlow reads at the coordinates shift, shift + 1, ...; a row of Keras each
+SHIFTS = {  # what Keras on JAX reads at the coordinates shift, shift + 1, ...
     ("constant", -1.5): "9 4.5 0.5 1.5 2.5",
     ("nearest", 2.25): "2.25 3.25 4 4 4",
     ("reflect", -2.25): "1.25 0.25 0 0.75 1.75",
     ("reflect", 6): "3 2 1 0 0",
-    ("wrap", -2.25): "2.75 3.75 4 0.75 1.75",
-    ("wrap", 2.25): "2.25 3.25 0 0.25 1.25",
+    ("wrap", -2.25): "2.75 3.75 1 0.75 1.75",
+    ("wrap", 2.25): "2.25 3.25 3 0.25 1.25",
+    ("mirror", -2.25): "2.25 1.25 0.25 0.75 1.75",
+    ("mirror", 6): "2 1 0 1 2",
     ("wrap", 11): "1 2 3 4 0",
 }
 
@@ -254,10 +256,10 @@ def test_elastic_transform():
         (lambda: image.perspective_transform(X, START, END[None]), "must have one shape"),
         (lambda: image.map_coordinates(X, X, 1), "`coordinates` must have shape"),
         (lambda: image.map_coordinates(X, X, 1, "mirrored"), "`fill_mode` must be one of"),
-        (lambda: image.elastic_transform(X, fill_mode="mirror"), "`fill_mode` must be one of"),
+        (lambda: image.elastic_transform(X, fill_mode="mirrored"), "`fill_mode` must be one of"),
         (lambda: image.elastic_transform(X, interpolation="area"), "`interpolation` must be one"),
         (lambda: image.affine_transform(X, AFFINE, "bicubic"), "`interpolation` must be one of"),
-        (lambda: image.affine_transform(X, AFFINE, fill_mode="mirror"), "`fill_mode` must be one"),
+        (lambda: image.affine_transform(X, AFFINE, fill_mode="edge"), "`fill_mode` must be one"),
         (lambda: image.affine_transform(X[0, 0], AFFINE), "`images` must have rank 3"),
         (lambda: image.affine_transform(X, AFFINE[None]), "`transform` must have rank 1"),
         (lambda: image.affine_transform(X, AFFINE[:, :6]), "one for each of the 2"),

@@ -123,5 +123,8 @@ SAMPLES = {
     ],
     "UpSampling3D": [({"size": (1, 2, 3)}, real(1, 2, 1, 2, 2))],
 }
-BUILT_BY_CALL = {name for name in SAMPLES if "Conv" in name}
+BUILT_BY_CALL = {
+    name for name in SAMPLES
+    if any(part in name for part in ("Conv", "Cropping", "Padding", "UpSampling"))
+}  # fmt: skip
 STOPS_MASKS = set(SAMPLES)

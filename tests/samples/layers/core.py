@@ -4,7 +4,10 @@ import numpy as np
 
 from tests.samples.layers.arguments import real
 
-BUILT_BY_CALL = {"Dense", "PReLU", "ThresholdedReLU"}
+BUILT_BY_CALL = {
+    "Add", "Average", "Concatenate", "Dense", "Flatten", "Lambda", "Maximum", "Minimum", "Multiply",
+    "PReLU", "Permute", "RepeatVector", "Rescaling", "Subtract", "ThresholdedReLU",
+}  # fmt: skip
 STOPS_MASKS = {"Flatten", "Reshape", "Permute", "RepeatVector", "Lambda"}
 SAMPLES = {
     "Dense": [

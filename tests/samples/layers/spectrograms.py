@@ -9,7 +9,7 @@ def signals(*shape):
     return RNG.normal(size=shape)
 
 
-BUILT_BY_CALL = {"STFTSpectrogram"}
+BUILT_BY_CALL = {"MelSpectrogram", "STFTSpectrogram"}
 STOPS_MASKS = {"STFTSpectrogram", "MelSpectrogram"}
 SAMPLES = {
     "STFTSpectrogram": [
