@@ -57,6 +57,7 @@ TESTED_IN = {
         data/buckets data/experimental data/former_functions data/mixing data/options
         data/parallel""",
     "data/test_positions.py": "data/iterator",
+    "data/test_processes.py": "data/process_map",
     "data/test_row_files.py": "data/file_arrays",
     "datasets/test_cifar.py": "datasets/cifar10 datasets/cifar100",
     "datasets/test_mnist.py": "datasets/archive",

@@ -38,7 +38,7 @@ def at_least(least, method, name, value):
 
 
 def workers(method, num_parallel_calls):
-    """Return the number of threads: None for the consumer's own, AUTOTUNE for one per CPU."""
+    """Return the number of threads: None for the consumer's own, or AUTOTUNE."""
     if num_parallel_calls is None:
         return None
     count = at_least(-1, method, "num_parallel_calls", num_parallel_calls)

@@ -8,6 +8,7 @@ from framework.core import random
 from framework.core.errors import InvalidArgumentError
 from framework.data import grouping, mixing, transform
 from framework.data.arguments import at_least, made, stage_of, workers
+from framework.data.parallel import AUTOTUNE
 from framework.data.purity import is_pure
 from framework.data.structure import array_in, as_element
 
@@ -20,6 +21,7 @@ class ComputingMethods:
     def map(
         self, map_func: Any, num_parallel_calls: Any = None, deterministic: Any = None,
         synchronous: Any = None, use_unbounded_threadpool: bool = False, name: str | None = None,
+        use_multiprocessing: bool = False,
     ):  # fmt: skip
         """Return a dataset of `map_func(element)`: a tensor, or a tuple or dict of tensors.
 
@@ -29,15 +31,24 @@ class ComputingMethods:
 
         Args:
             map_func: a function of an element; a tuple's components are separate arguments.
-            num_parallel_calls: the number of threads, AUTOTUNE for one per CPU; None for none.
+            num_parallel_calls: the number of threads; None for none. AUTOTUNE begins with one per
+                CPU, measures more and fewer while the consumer waits, and keeps what is fastest.
                 Results and random draws do not depend on how many they are.
             deterministic: False to return results as they are ready.
             synchronous, use_unbounded_threadpool: accepted, without effect.
+            use_multiprocessing: use processes instead of threads, one per CPU if
+                `num_parallel_calls` is None: for functions of Python code, which threads do not
+                speed up. Each process has a copy of the function and of what it reads, so that it
+                cannot change objects of this process. Elements and results travel in shared memory,
+                and keep their order. A process that ends raises a WorkerError.
         """
+        if use_multiprocessing and num_parallel_calls is None:
+            num_parallel_calls = AUTOTUNE
         count = workers("map", num_parallel_calls)
         seed = None if count is None else random.make_seed()
         in_order = deterministic is None or bool(deterministic)
-        return made(transform.Map(self._framework, map_func, count, in_order, seed))
+        how = count, in_order, seed, bool(use_multiprocessing)
+        return made(transform.Map(self._framework, map_func, *how))
 
     def filter(self, predicate: Any, name: str | None = None):
         """Return a dataset of the elements for which `predicate` returns True (a bool tensor)."""

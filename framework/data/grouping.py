@@ -212,8 +212,16 @@ class Rebatch(Stage):
         return UNKNOWN
 
     def spec(self):
-        size = self.sizes[0] if self.drop_remainder and len(self.sizes) == 1 else None
-        return map_spec(lambda s: s.shape and (size, *s.shape[1:]), self.parent.spec())
+        size = self.sizes[0] if len(set(self.sizes)) == 1 else None
+
+        def shape_of(spec):
+            if not spec.shape:
+                return spec.shape
+            old, *rest = spec.shape
+            whole = size and old is not None and old % size == 0
+            return (size if whole or self.drop_remainder else None, *rest)
+
+        return map_spec(shape_of, self.parent.spec())
 
     def elements(self):
         held, rows, sizes = [], 0, cycle(self.sizes)
@@ -247,8 +255,30 @@ def _concatenated(column):
 # ---- windows -------------------------------------------------------------------------------------
 
 
+class _Failed:
+    """Stands for an element whose computation has raised an error."""
+
+    def __init__(self, error):
+        self.error = error
+
+
+def _tried(source):
+    """Yield the elements of an iterator; an error takes the position of its element."""
+    while True:
+        try:
+            element = next(source, END)
+        except Exception as error:
+            element = _Failed(error)
+        if element is END:
+            return
+        yield element
+
+
 class Window(Stage):
-    """Datasets of `size` elements: starts are `shift` apart, elements `stride` apart."""
+    """Datasets of `size` elements: starts are `shift` apart, elements `stride` apart.
+
+    An error is raised by each window that contains its element, as in tf.data.
+    """
 
     def __init__(self, parent, size, shift, stride, drop_remainder, dataset):
         super().__init__(parent)
@@ -268,15 +298,24 @@ class Window(Stage):
         return nest.map_structure(DatasetSpec, self.parent.spec())
 
     def elements(self):
-        source = self.parent.iterate()
-        held = list(islice(source, self.reach))
-        spec = self.parent.spec() if held else None
-        while held and (len(held) == self.reach or not self.drop_remainder):
-            yield self._datasets(held[:: self.stride], spec)
+        source, held, spec = self.parent.iterate(), [], None
+
+        def step():
+            nonlocal spec
+            held.extend(islice(_tried(source), self.reach - len(held)))
+            if not held or (self.drop_remainder and len(held) < self.reach):
+                return END
+            window = held[:: self.stride]
             # if shift > size, skip the elements between two windows
-            deque(islice(source, max(0, self.shift - len(held))), maxlen=0)
-            held = held[self.shift :]
-            held += islice(source, self.reach - len(held))
+            deque(islice(_tried(source), max(0, self.shift - len(held))), maxlen=0)
+            del held[: self.shift]
+            for element in window:
+                if type(element) is _Failed:
+                    raise element.error
+            spec = self.parent.spec() if spec is None else spec
+            return self._datasets(window, spec)
+
+        return resuming(step)
 
     def _datasets(self, window, spec):
         columns = zip(*map(nest.flatten, window))

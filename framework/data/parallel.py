@@ -1,6 +1,7 @@
 """Parallel: a function of each element on several threads, with results in the elements' order."""
 
 import os
+import time
 from collections import deque
 from concurrent import futures
 
@@ -17,13 +18,14 @@ class Parallel:
         function: a function of an element and its number.
         source: an iterator; only the consumer's thread reads it.
         numbers: an iterator over ints.
-        workers: the number of threads; AUTOTUNE for one per CPU.
+        workers: the number of threads; AUTOTUNE for what a `Tuner` measures.
         in_order: False to return results as they are ready.
     """
 
     def __init__(self, function, source, numbers, workers, in_order=True):
         self._function, self._source, self._numbers = function, source, numbers
-        self._workers = (os.cpu_count() or 1) if workers == AUTOTUNE else workers
+        self._tuner = Tuner(os.cpu_count() or 1) if workers == AUTOTUNE else None
+        self._workers = workers if self._tuner is None else self._tuner.count
         self._in_order, self._waiting, self._ended = in_order, deque(), False
         self._pool = None
 
@@ -35,17 +37,22 @@ class Parallel:
         if not self._waiting:
             self.close()
             raise StopIteration
+        if self._tuner is not None:
+            self._tune()
         if self._in_order or self._waiting[0].done():
             return self._waiting.popleft().result()
-        done, _ = futures.wait(self._waiting, return_when=futures.FIRST_COMPLETED)
-        first = done.pop()
+        first = self._first_done().pop()
         self._waiting.remove(first)
         return first.result()
+
+    def _first_done(self):
+        return futures.wait(self._waiting, return_when=futures.FIRST_COMPLETED).done
 
     def _fill(self):
         while not self._ended and len(self._waiting) < self._workers:
             if self._pool is None:
-                self._pool = futures.ThreadPoolExecutor(self._workers, "framework-map")
+                most = self._workers if self._tuner is None else self._tuner.most
+                self._pool = futures.ThreadPoolExecutor(most, "framework-map")
             try:
                 element = next(self._source)
             except StopIteration:
@@ -59,6 +66,17 @@ class Parallel:
                 call = self._pool.submit(self._function, element, next(self._numbers))
                 self._waiting.append(call)
 
+    def _tune(self):
+        start = time.perf_counter()
+        if self._in_order:
+            futures.wait([self._waiting[0]])
+        else:
+            self._first_done()
+        now = time.perf_counter()
+        self._workers = self._tuner.count_after(now - start, now)
+        if self._tuner.settled:
+            self._tuner = None
+
     def close(self):
         """End the threads."""
         self._ended = True
@@ -66,3 +84,69 @@ class Parallel:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     __del__ = close
+
+
+class Tuner:
+    """Measures how many calls at a time give the most results per second.
+
+    It begins with one call per CPU. While the consumer waits for results, it tries twice as many
+    for as long as that is faster, and then fewer: one at a time is best for Python code, which
+    holds the interpreter's lock. It changes nothing while the consumer is slower than the calls.
+
+    Args:
+        cpus: the number of CPUs.
+    """
+
+    settled = False
+
+    def __init__(self, cpus):
+        self.count, self.most = cpus, _TIMES * cpus
+        self._best = None  # (most results per second, the count that is chosen so far)
+        self._tried = []
+        self._begin(None)
+
+    def _begin(self, now):
+        self._since, self._results, self._waited = now, -self.count, 0.0
+
+    def count_after(self, waited, now):
+        """Return how many calls may run; called for each result that is taken.
+
+        Args:
+            waited: the seconds for which the consumer has waited for the result.
+            now: the time in seconds.
+        """
+        self._results += 1  # negative for calls that began with another count
+        if self._results <= 0:
+            self._since, self._waited = now, 0.0
+            return self.count
+        self._waited += waited
+        took = now - self._since
+        if self._results >= max(2 * self.count, _FEWEST) and took >= _SECONDS:
+            if self._waited >= _BUSY * took:
+                self._judge(self._results / took)
+            self._begin(now)
+        return self.count
+
+    def _judge(self, rate):
+        """Process the rate of the current count, and choose the next one."""
+        self._tried.append(self.count)
+        most, count = self._best or (0.0, 0)
+        # fewer calls are better if they are nearly as fast, more if they are faster
+        if rate * _GAIN >= most if self.count < count else rate >= most * _GAIN:
+            self._best = max(rate, most), self.count
+        following = self._following()
+        self.settled = following is None
+        self.count = self._best[1] if self.settled else following
+
+    def _following(self):
+        best = self._best[1]
+        for count in (2 * best, max(1, best // 2)):
+            if count not in self._tried and count <= self.most:
+                return count
+        return None
+
+
+_TIMES = 16  # most calls at a time for each CPU: calls may wait for a disk or a network
+_FEWEST, _SECONDS = 16, 0.1  # results and time of a measurement, at least
+_BUSY = 0.3  # part of the time that the consumer waits, at least, if the calls are the slower side
+_GAIN = 1.05  # a larger count must be faster by this factor

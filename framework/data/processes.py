@@ -1,16 +1,18 @@
-"""Workers: a function of one argument in several processes; arrays come back in shared memory.
+"""Workers: a function of one argument in several processes; arrays travel in shared memory.
 
-A worker has a pipe, and one block of shared memory that its results use in turn: it may have two
-tasks, and the second result does not overwrite the first. The parent makes the block and removes
-its name as soon as the worker has it, so that no memory stays when one of them is killed. A worker
-ends when its parent does.
+A worker has a pipe, and two blocks of shared memory, for arguments and for results. Each is used in
+turn by halves: a worker may have two tasks, and the second does not overwrite the first. The parent
+makes the blocks and removes their names as soon as the worker has them, so that no memory stays
+when one of them is killed. A worker ends when its parent does.
 """
 
 import contextlib
+import itertools
 import pickle
 import signal
 import threading
 from multiprocessing import connection, get_context, parent_process
+from multiprocessing.reduction import ForkingPickler
 from multiprocessing.shared_memory import SharedMemory
 
 import numpy as np
@@ -33,40 +35,50 @@ class Workers:
             it is.
         count: the number of processes.
         name: what errors call them.
+        context: of multiprocessing; how processes are started.
 
     Raises:
         WorkerError: a process has ended, for example because it was killed.
     """
 
-    def __init__(self, function, count, name):
+    def __init__(self, function, count, name, context=None):
         self._name, self._closed = name, False
         self._workers = []
-        context = get_context()
+        context = context or get_context()
         try:
             for number in range(count):
                 self._workers.append(_Worker(context, function, number, name))
         except BaseException:
             self.close()
             raise
+        self._turns = itertools.cycle(self._workers)
 
     def map(self, arguments):
         """Yield the results of an iterable of arguments; an error is raised at its argument.
 
         The workers end with the arguments, after an error, and when the generator is closed.
         """
-        workers, waiting = self._workers, []
-        turns = (w for _ in iter(int, 1) for w in workers)
+        waiting = []
         try:
             for argument in arguments:
-                worker = next(turns)
-                if len(waiting) == _TASKS * len(workers):
-                    yield waiting.pop(0).result()
-                worker.send(argument)
-                waiting.append(worker)
+                if len(waiting) == self.capacity:
+                    yield waiting.pop(0)()
+                waiting.append(self.begin(argument))
             while waiting:
-                yield waiting.pop(0).result()
+                yield waiting.pop(0)()
         finally:
             self.close()
+
+    @property
+    def capacity(self):
+        """The number of tasks that may be begun before the first of them is finished."""
+        return _TASKS * len(self._workers)
+
+    def begin(self, argument):
+        """Send a task to the next worker; return a function that waits for its result."""
+        worker = next(self._turns)
+        worker.send(argument)
+        return worker.result
 
     def call(self, arguments):
         """Return the results of a list of arguments; the workers keep running."""
@@ -116,6 +128,7 @@ class _Worker:
 
     def __init__(self, context, function, number, name):
         self._memory, self._attached = None, False
+        self._inbox = _Inbox()
         self._pipe, inner = context.Pipe()
         self._process = context.Process(
             target=_work,
@@ -129,7 +142,8 @@ class _Worker:
 
     def send(self, argument):
         try:
-            self._pipe.send(("task", argument))
+            for message in self._inbox.messages(argument):
+                self._pipe.send(message)
         except OSError:
             self._died()
 
@@ -144,6 +158,8 @@ class _Worker:
                 raise value
             if kind == "memory":
                 self._enlarge(value)
+            elif kind == "has inbox":
+                self._inbox.attached()
             else:  # the worker has attached the memory, so its name can be removed
                 self._memory.unlink()
                 self._attached = True
@@ -197,6 +213,58 @@ class _Worker:
             if not self._attached:
                 self._memory.unlink()
             self._memory = None
+        self._inbox.remove()
+
+
+class _Inbox:
+    """The parent's side of the shared memory for a worker's arguments: two halves, in turn."""
+
+    def __init__(self):
+        self._memory, self._half, self._turn = None, 0, 0
+        self._new = []  # blocks that the worker does not have yet, in order
+
+    def messages(self, argument):
+        """Return the messages that give an argument to the worker; large ones are in the memory."""
+        buffers = []
+        data = pickle.dumps(argument, 5, buffer_callback=buffers.append)
+        parts = [data, *(buffer.raw() for buffer in buffers)]
+        sizes = [memoryview(part).nbytes for part in parts]
+        if sum(sizes) < _SMALL:
+            return [("task", list(map(bytes, parts)))]
+        begun, needed = [], sum(map(_rounded, sizes))
+        if needed > self._half:
+            if self._memory is not None and self._memory not in self._new:
+                self._memory.close()
+            self._half, self._turn = _rounded(needed * 5 // 4), 0
+            self._memory = SharedMemory(create=True, size=2 * self._half)
+            self._new.append(self._memory)
+            begun = [("inbox", self._memory.name)]
+        offset, places = self._turn * self._half, []
+        self._turn = 1 - self._turn
+        for part, size in zip(parts, sizes):
+            self._memory.buf[offset : offset + size] = part
+            places.append((offset, size))
+            offset += _rounded(size)
+        return [*begun, ("large task", places)]
+
+    def attached(self):
+        """Remove the name of the oldest new block: the worker has it."""
+        memory = self._new.pop(0)
+        memory.unlink()
+        if memory is not self._memory:
+            memory.close()
+
+    def remove(self):
+        """Give the memory back."""
+        for memory in self._new:
+            memory.unlink()
+        for memory in {id(m): m for m in (*self._new, self._memory) if m is not None}.values():
+            memory.close()
+        self._memory, self._new = None, []
+
+
+def _rounded(size):
+    return -(-size // _ALIGNED) * _ALIGNED
 
 
 # ---- in the process ------------------------------------------------------------------------------
@@ -210,12 +278,13 @@ def _work(pipe, outer, function):
     memory = _Memory(pipe)
     with contextlib.suppress(EOFError, OSError):
         while True:
-            argument = memory.next_task()
+            parts = memory.next_task()
             try:
-                answer = memory.packed(function(argument))
+                argument = pickle.loads(parts[0], buffers=parts[1:])  # noqa: S301 (the parent's)
+                answer = ForkingPickler.dumps(memory.packed(function(argument)))
             except Exception as error:
-                answer = "error", _sendable(error)
-            pipe.send(answer)
+                answer = ForkingPickler.dumps(("error", _sendable(error)))
+            pipe.send_bytes(answer)
 
 
 def _sendable(error):
@@ -242,11 +311,21 @@ class _Memory:
     def __init__(self, pipe):
         self._pipe, self._parent = pipe, parent_process()
         self._memory, self._half, self._turn = None, 0, 0
-        self.tasks = []  # tasks that arrived before the requested memory
+        self._inbox = None
+        self._early = []  # messages that arrived before the requested memory
 
     def next_task(self):
-        """Return the argument of the next task."""
-        return self.tasks.pop(0) if self.tasks else self._received()[1]
+        """Return the parts of the next task: pickled bytes, and the buffers of arrays."""
+        while True:
+            kind, value = self._early.pop(0) if self._early else self._received()
+            if kind == "task":
+                return list(map(bytearray, value))
+            if kind == "large task":
+                return [bytearray(self._inbox.buf[at : at + size]) for at, size in value]
+            if self._inbox is not None:
+                self._inbox.close()
+            self._inbox = _attached(value)
+            self._pipe.send(("has inbox", None))
 
     def _received(self):
         """Return the next message; EOFError if the parent has ended."""
@@ -265,7 +344,7 @@ class _Memory:
         }  # fmt: skip
         if not large:
             return "value", nest.pack_sequence_as(value, leaves)
-        needed = sum(-(-leaf.nbytes // _ALIGNED) * _ALIGNED for leaf in large.values())
+        needed = sum(_rounded(leaf.nbytes) for leaf in large.values())
         if needed > self._half:
             self._grow(needed)
         offset, layout = self._turn * self._half, {}
@@ -274,15 +353,15 @@ class _Memory:
             np.ndarray(leaf.shape, leaf.dtype, self._memory.buf, offset)[...] = leaf
             layout[place] = offset, leaf.dtype, leaf.shape
             leaves[place] = None
-            offset += -(-leaf.nbytes // _ALIGNED) * _ALIGNED
+            offset += _rounded(leaf.nbytes)
         return "arrays", (nest.pack_sequence_as(value, leaves), layout)
 
     def _grow(self, needed):
-        self._half = -(-needed * 5 // (4 * _ALIGNED)) * _ALIGNED
+        self._half = _rounded(needed * 5 // 4)
         self._pipe.send(("memory", 2 * self._half))
         kind, name = self._received()
-        while kind == "task":
-            self.tasks.append(name)
+        while kind != "memory":
+            self._early.append((kind, name))
             kind, name = self._received()
         if self._memory is not None:
             self._memory.close()

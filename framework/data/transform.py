@@ -144,9 +144,12 @@ class Map(Stage):
     calls_python = True
     what = "map_func"
 
-    def __init__(self, parent, function, workers=None, in_order=True, seed=None):
+    def __init__(
+        self, parent, function, workers=None, in_order=True, seed=None, processes=False
+    ):  # fmt: skip
         super().__init__(parent)
         self.function, self.workers, self.in_order = function, workers, in_order
+        self.processes = processes
         if workers is not None:
             self.seed, self.epoch = seed, 0
         self.by_rows = RowFunction(function, self._result)
@@ -197,6 +200,12 @@ class Map(Stage):
             return map(self._result, source, count(start))
         key = place_key(self.seed, self.epoch)
         self.epoch += 1
+        if self.processes:
+            from framework.data.process_map import ElementCall, ProcessMap
+
+            note = lambda error, number: noted(error, self, self.what, number)
+            call = ElementCall(self.function, key)
+            return ProcessMap(call, source, count(start), self.workers, note)
 
         def drawn(element, number):
             with drawing_at(key, number):

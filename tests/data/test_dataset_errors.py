@@ -92,3 +92,31 @@ def test_errors_of_user_functions_come_as_they_are():
     assert [next(iterator).item(), next(iterator).item()] == [0, 1]
     with pytest.raises(OwnError, match="here"):
         next(iterator)
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ((2,), [[0, 1], "error", [4, 5], [6]]),
+        ((2, 1, 2, True), ["error", [1, 3], "error", [3, 5], [4, 6]]),
+        ((3, 1), ["error"] * 3 + [[3, 4, 5], [4, 5, 6], [5, 6], [6]]),
+        ((2, 3), [[0, 1], [3, 4], [6]]),
+    ],
+)
+def test_each_window_raises_the_error_of_its_elements(how, expected):
+    def fails(x):
+        if x.item() == 2:
+            raise KeyError("two")
+        return x
+
+    windows = D.range(7).map(fails).window(*how).flat_map(lambda window: window.batch(9))
+    iterator = iter(windows)
+
+    def following():
+        try:
+            return next(iterator).tolist()
+        except KeyError:
+            return "error"
+
+    assert [following() for _ in expected] == expected
+    assert next(iterator, None) is None

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -12,7 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import framework as tf
 from framework.core.errors import WorkerError
+from framework.data import Dataset
 from framework.data.processes import Workers
 from framework.data.pydataset import PyDataset
 
@@ -70,7 +73,8 @@ def nothing_is_left():
     yield
     gc.collect()
     wait_for(lambda: all(gone(p) for p in children() - processes))
-    assert shared() <= memory
+    # other processes of the test run may hold names for a moment
+    wait_for(lambda: shared() <= memory)
     assert len(list(Path("/proc/self/fd").iterdir())) <= files
 
 
@@ -137,6 +141,136 @@ def test_a_pydataset_with_processes():
     assert os.getpid() not in pids
 
 
+X = np.random.default_rng(0).normal(size=(12, 3000)).astype(np.float32)
+
+
+def in_process(x, y):
+    """A function of Python code: what it gives shows the process."""
+    return {"x": x.numpy() * 2, "y": y, "pid": np.int64(os.getpid())}, tf.random.uniform((2,))
+
+
+@pytest.mark.parametrize("count", [1, 3, None])
+def test_a_map_in_processes_has_the_elements_of_threads(count):
+    data = Dataset.from_tensor_slices((X, np.arange(12)))
+    found = []
+    for processes in (False, True):
+        tf.random.set_seed(7)
+        workers = 2 if count is None and not processes else count
+        mapped = data.map(in_process, workers, use_multiprocessing=processes)
+        found.append([list(mapped.as_numpy_iterator()) for _ in range(2)])
+    for one, other in zip(*found):
+        for (a, drawn), (b, drawn_there) in zip(one, other, strict=True):
+            assert a["x"].tobytes() == b["x"].tobytes()
+            assert a["y"] == b["y"]
+            assert drawn.tobytes() == drawn_there.tobytes()
+            assert a["pid"] == os.getpid() != b["pid"]
+        pids = {int(b["pid"]) for b, _ in other}
+        assert len(pids) == (count or os.cpu_count())
+    assert found[1][0][0][1].tobytes() != found[1][1][0][1].tobytes()
+
+
+def test_elements_of_any_size_reach_the_processes():
+    sizes = [1, 9000, 10, 40_000, 200_000, 3, 100_000, 200_000, 5]
+    rows = lambda: (np.arange(n, dtype=np.float32) for n in sizes)
+    data = Dataset.from_generator(rows, output_signature=tf.TensorSpec((None,), tf.float32))
+    for count in (1, 2):
+        mapped = data.map(lambda x: (x.numpy()[::-1], x), count, use_multiprocessing=True)
+        for n, (back, same) in zip(sizes, mapped, strict=True):
+            np.testing.assert_array_equal(same.numpy(), np.arange(n, dtype=np.float32))
+            np.testing.assert_array_equal(back.numpy(), np.arange(n, dtype=np.float32)[::-1])
+    words = Dataset.from_tensor_slices(["a", "bc"]).map(lambda w: w, use_multiprocessing=True)
+    assert [w.item() for w in words] == [b"a", b"bc"]
+
+
+def test_an_error_in_a_process_names_the_element_and_the_iterator_goes_on():
+    def fails(x):
+        return np.int64(6 // (x.item() - 3))
+
+    data = Dataset.range(6).map(fails, 2, use_multiprocessing=True)
+    iterator, found = iter(data), []
+    with pytest.raises(ZeroDivisionError) as caught:
+        found.extend(x.item() for x in iterator)
+    assert [x.item() for x in Dataset.range(3).map(fails)] == found == [-2, -3, -6]
+    if sys.version_info >= (3, 11):
+        notes = "".join(caught.value.__notes__)
+        assert "map_func at element 3 (the first is 0) of stage 2" in notes
+        assert "in fails" in notes
+    assert [x.item() for x in iterator] == [6, 3]
+    assert [x.item() for x in data.ignore_errors()] == [-2, -3, -6, 6, 3]
+
+
+def test_a_result_that_cannot_be_sent_is_an_error():
+    made = lambda x: Dataset.from_generator(lambda: iter([x]), output_types="int64")
+    with pytest.raises((AttributeError, TypeError, RuntimeError), match="pickle"):
+        list(Dataset.range(3).map(made, 1, use_multiprocessing=True))
+
+
+def test_a_killed_process_of_a_map_is_named_within_seconds():
+    def killed(x):
+        if x.item() == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return x
+
+    start = time.monotonic()
+    iterator = iter(Dataset.range(9).map(killed, 2, use_multiprocessing=True))
+    with pytest.raises(WorkerError, match=r"worker process \d \(pid \d+\) of map was killed by"):
+        list(iterator)
+    assert time.monotonic() - start < 5
+    assert list(iterator) == []
+
+
+def test_a_process_killed_from_outside_while_it_computes_is_noticed():
+    def waits(x):
+        if x.item() == 1:
+            time.sleep(60)
+        return np.int64(os.getpid())
+
+    iterator = iter(Dataset.range(4).map(waits, 1, use_multiprocessing=True))
+    pid, start = next(iterator).item(), time.monotonic()
+    threading.Timer(0.2, os.kill, (pid, signal.SIGKILL)).start()
+    with pytest.raises(WorkerError, match=rf"pid {pid}\) of map was killed by SIGKILL"):
+        next(iterator)
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("end", ["normal", "dropped", "closed", "prefetched"])
+def test_maps_in_processes_leave_nothing(end):
+    data = Dataset.from_tensor_slices(X).map(lambda x: x.numpy() + 1, 2, use_multiprocessing=True)
+    iterator = iter(data.prefetch(1) if end == "prefetched" else data)
+    next(iterator)
+    if end == "normal":
+        list(iterator)
+    elif end == "closed":
+        iterator.close()
+    del iterator
+
+
+def test_a_position_in_a_map_in_processes_is_restored():
+    data = Dataset.from_tensor_slices((X, np.arange(12))).shuffle(12, seed=1)
+    data = data.map(in_process, 2, use_multiprocessing=True)
+    iterator = iter(data)
+    for _ in range(5):
+        next(iterator)
+    state = iterator.state()
+    rest = [(e["y"].item(), drawn.numpy().tobytes()) for e, drawn in iterator]
+    other = iter(data)
+    other.restore(state)
+    assert [(e["y"].item(), drawn.numpy().tobytes()) for e, drawn in other] == rest
+
+
+MAPPED = """
+import time
+import numpy as np
+from framework.data import Dataset
+def work(x):
+    time.sleep(0.01)
+    return np.zeros(50_000)
+iterator = iter(Dataset.range(10**6).map(work, 2, use_multiprocessing=True))
+for i, _ in enumerate(iterator):
+    if i == 2:
+        workers = iterator._framework.elements._workers._workers
+        print(*[w._process.pid for w in workers], flush=True)
+"""
 PROGRAM = """
 import sys, time
 import numpy as np
@@ -151,11 +285,12 @@ for i, _ in enumerate(workers.map(iter(int, 1))):
 """
 
 
+@pytest.mark.parametrize("program", [PROGRAM, MAPPED], ids=["workers", "map"])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_workers_die_with_their_parent(how):
+def test_workers_die_with_their_parent(how, program):
     memory = shared()
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", program],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -117,6 +117,7 @@ DIFFERENCES = {
     "was expected to contain": "a shuffle reads ahead, so the error comes one element earlier",
     "Invalid `batch_sizes`": "as above",
     "Incompatible dataset elements": "as above, to check dtypes",
+    "Cannot add tensor to the batch": "it stacks a last batch that it then drops",
 }
 
 
@@ -274,7 +275,9 @@ def main():
         errors += sides[1]["error"] is not None
         what = difference(*sides)
         error = sides[1]["error"] or ""
-        if what and not any(part in error for part in DIFFERENCES):
+        lost = not error and ".window(" in program and "batch: expected" in str(sides[0]["error"])
+        # a window loses the error of a smaller last batch in TensorFlow, and its elements with it
+        if what and not lost and not any(part in error for part in DIFFERENCES):
             found += 1
             print(f"\n{program}\n  differs in {what}")
             print(f"    errors: {sides[0]['error']} | {sides[1]['error']}")

@@ -1,0 +1,66 @@
+"""AUTOTUNE: the number of calls at a time follows from what is measured; results do not."""
+
+import time
+
+import numpy as np
+import pytest
+
+from framework.data import AUTOTUNE, Dataset
+from framework.data.parallel import Tuner
+
+
+def settled(rate, waits=1.0, cpus=2, results=20_000):
+    """The counts that a Tuner chooses if `count` calls at a time give `rate(count)` results/s."""
+    tuner, now, counts = Tuner(cpus), 0.0, []
+    for _ in range(results):
+        took = 1 / rate(tuner.count)
+        now += took
+        counts.append(tuner.count_after(waits * took, now))
+        if tuner.settled:
+            break
+    return tuner.settled, counts
+
+
+def test_calls_that_wait_for_something_run_many_at_a_time():
+    done, counts = settled(lambda count: 100 * min(count, 12))
+    assert done
+    assert counts[-1] == 16
+    assert max(counts) == 32
+    done, counts = settled(lambda count: 100 * count)
+    assert done
+    assert counts[-1] == 32
+
+
+def test_calls_that_hold_the_interpreter_run_one_at_a_time():
+    for rate in (lambda count: 500, lambda count: 500 / count):
+        done, counts = settled(rate, cpus=8)
+        assert done
+        assert counts[-1] == 1
+
+
+def test_calls_that_need_a_cpu_each_run_on_all_cpus():
+    done, counts = settled(lambda count: 300 * min(count, 4), cpus=4)
+    assert done
+    assert counts[-1] == 4
+
+
+def test_a_slow_consumer_changes_nothing():
+    done, counts = settled(lambda count: 100 * count, waits=0.1)
+    assert not done
+    assert set(counts) == {2}
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.002])
+def test_results_keep_their_order_while_the_number_of_threads_changes(seconds):
+    seen = []
+
+    def slow(x):
+        time.sleep(seconds * (x.item() % 3))
+        seen.append(1)
+        return x * 2
+
+    data = Dataset.range(400).map(slow, num_parallel_calls=AUTOTUNE)
+    np.testing.assert_array_equal([x.item() for x in data], np.arange(400) * 2)
+    loose = Dataset.range(400).map(slow, num_parallel_calls=AUTOTUNE, deterministic=False)
+    assert sorted(x.item() for x in loose) == list(range(0, 800, 2))
+    assert len(seen) == 800
