@@ -105,6 +105,9 @@ def _leaf(value, name):
         return value
     if value is None:
         raise DTypeError(f"{name}: expected a tensor, or a tuple or dict of tensors, got None.")
+    # a decoded image lies in bytes, which never change: no copy is needed
+    if type(value) is np.ndarray and type(value.base) is bytes and value.dtype in dtypes.by_array:
+        return Tensor(value)
     try:
         return tensor(value)
     except (DTypeError, InvalidArgumentError) as error:

@@ -562,3 +562,13 @@ def test_elements_by_number():
     for other in (data.shuffle(2), data.unbatch(), Dataset.range(4).shuffle(4).batch(2)):
         with pytest.raises(InvalidArgumentError, match="random access"):
             other[0]
+
+
+def test_results_that_lie_in_bytes_are_not_copied():
+    image = np.ndarray((2, 3), np.uint8, b"abcdef")
+    own = np.arange(6.0)
+    data = Dataset.range(2).map(lambda i: (image, own, i.numpy()))
+    first, second, _ = next(iter(data))
+    assert np.shares_memory(first.array, image)
+    assert not np.shares_memory(second.array, own)
+    assert first.tolist() == image.tolist()
