@@ -54,8 +54,7 @@ TESTED_IN = {
         data/storing_methods""",
     "data/test_methods.py": """
         data/shape_functions
-        data/buckets data/experimental data/former_functions data/mixing data/options
-        data/parallel""",
+        data/buckets data/experimental data/former_functions data/mixing data/options""",
     "data/test_positions.py": "data/iterator",
     "data/test_processes.py": "data/process_map",
     "data/test_row_files.py": "data/file_arrays",
