@@ -131,4 +131,4 @@ class _Guard(Recorder):
         raise BatchedValueError("Each row needs its own random numbers.")
 
     def variable_assigned(self, variable, value):
-        raise BatchedValueError(f"Each row assigns to {variable.name}.")
+        raise BatchedValueError(f"The function assigns to {variable.name} for each row.")

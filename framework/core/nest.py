@@ -13,7 +13,7 @@ from framework.core.composite import Composite
 from framework.core.errors import InvalidArgumentError
 
 _CONTAINERS = (list, tuple, Mapping)
-_LEAVES = frozenset((np.ndarray, type(None), str, int, float))  # skip the slow check for Mapping
+_LEAVES = frozenset((np.ndarray, type(None), str, int, float))  # these skip the slow Mapping check
 
 
 def is_nested(structure):

@@ -381,7 +381,7 @@ READS_NOTHING, READS_INPUT, READS_PICKED, READS_OUTPUT = range(4)
 
 
 def _reads(pick):
-    """Return the READS_* constant for the `pick` of a rule (see `Op.plan`)."""
+    """Return what a rule reads, as one of READS_*, given its `pick` (see `Op.plan`)."""
     if pick is None:
         return READS_NOTHING
     if type(pick) is not int:

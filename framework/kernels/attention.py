@@ -72,7 +72,7 @@ def _small_exponentials(scores, ones, total):
 
     Finding the row maxima, to subtract them first, would take longer than exp.
     """
-    if not np.maximum.reduce(scores, axis=None) <= _SMALL:  # unlike `>`, this is true for NaN
+    if not np.maximum.reduce(scores, axis=None) <= _SMALL:  # `not <=` is true for NaN, unlike `>`
         return None
     np.exp(scores, out=scores)
     np.matmul(scores, ones, out=total)

@@ -156,7 +156,7 @@ def _tail(x, out, scratch):
     """Write Φ(-|x|) to `out`; return min(|x|, END) and exp(-x²/2), stored in scratch."""
     size, e, u = scratch
     np.abs(x, size)
-    if not np.maximum.reduce(size, initial=0.0) <= END:  # unlike `>`, this is true for NaN
+    if not np.maximum.reduce(size, initial=0.0) <= END:  # `not <=` is true for NaN, unlike `>`
         np.minimum(size, _NUMBERS[END], out=size)  # np.minimum takes 4 times as long as np.multiply
     np.add(size, _NUMBERS[CENTER], e)
     np.subtract(size, _NUMBERS[CENTER], u)

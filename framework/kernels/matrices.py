@@ -80,7 +80,7 @@ def _root_by_eigenvalues(a):
     e, v = np.linalg.eigh(a)
     tiny = np.finfo(e.dtype).eps * len(e) * max(abs(e[0]), abs(e[-1]))
     e = np.where(np.abs(e) <= tiny, 0, e)
-    roots = np.sqrt(e.astype(a.dtype))  # complex if `a` is, as an eigenvalue may be negative
+    roots = np.sqrt(e.astype(a.dtype))  # complex for a complex `a`: its root may be complex
     return (v * roots) @ v.conj().T
 
 
