@@ -68,7 +68,7 @@ class Applying(Rates, Updating):
                 "apply_gradients: expected (gradient, variable) pairs, got none."
             )
         if missing:
-            grads, variables = without_missing(grads, variables)
+            grads, variables = _present(self, grads, variables)
         self.apply(grads, variables)
         own = self._framework
         return self.iterations if own.optional else own.iterations
@@ -140,8 +140,20 @@ def _clip(grad, clip, limit):
 
 def _apply_converted(optimizer, grads, variables):
     if any(g is None for g in grads):
-        grads, variables = without_missing(grads, variables)
+        grads, variables = _present(optimizer, grads, variables)
     optimizer.apply([g if type(g) is Tensor else as_gradient(g) for g in grads], variables)
+
+
+def _present(optimizer, grads, variables):
+    """Return the gradients that are not None, and their variables.
+
+    Variables without a gradient get slots too, as in Keras: files hold slots by number, and a new
+    model has those of all its variables.
+    """
+    present = without_missing(grads, variables)
+    if not optimizer.built:
+        optimizer.build(variables)
+    return present
 
 
 def plans_of(optimizer, variables):

@@ -63,5 +63,5 @@ def _report_missing(missing, kept):
     warnings.warn(
         f"Gradients do not exist for variables {names} when minimizing the loss{reason}. Leave "
         "them out of the gradient's sources if that is meant.",
-        stacklevel=5,
+        stacklevel=6,
     )
