@@ -14,7 +14,7 @@ from framework.core.errors import InvalidArgumentError, suggest
 from framework.core.internal_state import builtin
 from framework.core.recorders import thread
 from framework.metrics.base import as_floats
-from framework.optimizers.asking import bind, inside, rules_of, scales
+from framework.optimizers.asking import bind, inside, is_ours, rules_of, scales
 from framework.training import step_state
 from framework.training.accumulated_plans import StepParts
 from framework.training.batch_plans import Plans, as_tensors, rows_of
@@ -169,6 +169,9 @@ class TrainingStep:
         """
         if self._accumulator is None or not self._accumulator.count:
             return False
+        if self._scaled and is_ours(self.optimizer):
+            # a step that was just restored has scaled no loss yet
+            self.optimizer._framework.stage = "unscaled"
         if self._plans.possible():
             self._parts.flush()
             return True

@@ -70,6 +70,13 @@ def loss_scaling(folder):
 
 
 @run
+def loss_scaling_and_accumulated(folder):
+    sgd = keras.optimizers.SGD(0.05, momentum=0.9)
+    scaled = keras.optimizers.LossScaleOptimizer(sgd, 2.0**3, dynamic_growth_steps=3)
+    return classifier(scaled, accumulate=4), rows()
+
+
+@run
 def a_dataset(folder):
     dataset = tf.data.Dataset.from_tensor_slices(data()).shuffle(20).batch(8)
     return classifier(), {"x": dataset, "validation_data": dataset}

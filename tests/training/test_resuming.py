@@ -219,3 +219,22 @@ def test_the_state_of_a_step_in_a_file(tmp_path):
     third.model.build((None, 4))
     third.set_state(second.state())
     assert int(third.optimizer.iterations) == int(second.optimizer.iterations)
+
+
+def test_a_restored_step_is_flushed(tmp_path):
+    x = np.ones((4, 4), "float32")
+
+    def step():
+        keras.utils.set_random_seed(1)
+        model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(4)])
+        scaled = keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam())
+        return model.training_step("mse", scaled, accumulate=3)
+
+    first, second = step(), step()
+    for _ in range(5):
+        first(x, x)
+    first.save(tmp_path / "step")
+    second.load(tmp_path / "step")
+    assert first.flush()
+    assert second.flush()
+    assert all(map(np.array_equal, first.model.get_weights(), second.model.get_weights()))
