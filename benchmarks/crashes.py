@@ -4,14 +4,13 @@
 
 - saving: a process writes every format in a loop, each time with weights of one value, and is
   killed at a random moment; what is left must load and have one value everywhere.
-- training: a run with shuffling, dropout, Adam, a schedule, accumulated gradients, averages and a
-  loss scale is killed again and again; it must end with the bits of a run that was not.
-- two writers of one file, a folder without permission, a full disk: errors are SaveError, and the
-  file that was there stays.
+- training: runs of `killed_training.py` by `fit`, by the training step and by a tape are killed
+  again and again; each must end with the bits of a run that was not.
+- two writers of one file or folder, a folder without permission, a full disk: errors are SaveError,
+  and the file that was there stays.
 """
 
 import argparse
-import hashlib
 import os
 import random
 import resource
@@ -21,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from killed_training import TRAINERS
 
 import framework as tf
 from framework import keras
@@ -47,6 +48,8 @@ def in_child(work: Callable[[], Any]) -> int:
     try:
         work()
         code = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -97,11 +100,11 @@ def save(made: Any, folder: Path, name: str, manager: Any) -> None:
         made.save_weights(path)
 
 
-def write_for_ever(folder: Path, first: int) -> None:
+def write_rounds(folder: Path, first: int, rounds: float = float("inf")) -> None:
     made = model()
     manager = manager_of(made, folder)
     number = first
-    while True:
+    while number < first + rounds:
         number += 1
         filled(made, number)
         for name in FILES:
@@ -142,10 +145,13 @@ def kill_saving(kills: int, seed: int) -> None:
         made = filled(model(), 0)
         for name in FILES:
             save(made, folder, name, manager_of(made, folder))
+        began = time.perf_counter()
+        failed(status_of(in_child(lambda: write_rounds(folder, 0, 1))))
+        seconds = time.perf_counter() - began
         for _ in range(kills):
             start = highest
-            pid = in_child(lambda start=start: write_for_ever(folder, start))
-            time.sleep(rng.uniform(0.02, 0.35))
+            pid = in_child(lambda start=start: write_rounds(folder, start))
+            time.sleep(rng.uniform(0.2, 4) * seconds)
             os.kill(pid, signal.SIGKILL)
             status_of(pid)
             for name in FILES:
@@ -157,83 +163,72 @@ def kill_saving(kills: int, seed: int) -> None:
     print(f"\n## Saving: {kills} kills, {highest} rounds written\n")
     print("| file | what is left | times |\n|---|---|---|")
     for (name, what), times in sorted(found.items()):
-        print(f"| `{name}` | {what} | {times} |")
+        print(f"| `{name}` | {what} | {times} |", flush=True)
 
 
 # ---- training ------------------------------------------------------------------------------------
 
 
-def training(folder: Path | None, epochs: int) -> str:
-    """Train, and return a digest of all that the run ends with."""
-    keras.utils.set_random_seed(11)
-    keras.config.set_dtype_policy("mixed_float16")
-    made = keras.Sequential([
-        keras.layers.Dense(64, "relu"), keras.layers.Dropout(0.3),
-        keras.layers.BatchNormalization(), keras.layers.Dense(10, "softmax", dtype="float32"),
-    ])  # fmt: skip
-    rate = keras.optimizers.schedules.CosineDecay(0.01, epochs * 8)
-    adam = keras.optimizers.Adam(rate, use_ema=True, ema_overwrite_frequency=7)
-    scaled = keras.optimizers.LossScaleOptimizer(adam, 2.0**17, dynamic_growth_steps=5)
-    made.compile(scaled, "sparse_categorical_crossentropy", metrics=["accuracy"], accumulate=3)
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(400, 20)).astype("float32"), rng.integers(0, 10, 400)
-    options = {} if folder is None else {"resume": folder, "save_every": 2}
-    history = made.fit(
-        x, y, epochs=epochs, batch_size=16, verbose=0, validation_split=0.1, **options
-    )
-    seen = hashlib.sha256(repr((history.history, history.epoch)).encode())
-    for variable in (*made.variables, *made.optimizer.variables):
-        seen.update(variable.numpy().tobytes())
-    seen.update(tf.random.uniform([4]).numpy().tobytes())
-    return seen.hexdigest()
-
-
-def kill_training(kills: int, seed: int, runs: int = 3) -> None:
-    rng, same, done = random.Random(seed), 0, 0
-    epochs = 12
+def kill_training(name: str, kills: int, seed: int, runs: int = 3) -> None:
+    """Kill runs of one API again and again; compare with runs that are not killed."""
+    rng, same, done, advanced, epochs = random.Random(f"{name} {seed}"), 0, 0, 0, 12
     for number in range(runs):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
 
             def work(folder: Path = folder, plain: bool = False) -> None:
-                result = training(None if plain else folder / "state", epochs)
+                result = TRAINERS[name](None if plain else folder / "state", epochs)
                 (folder / ("plain" if plain else "resumed")).write_text(result)
 
+            start = time.perf_counter()
             failed(status_of(in_child(lambda: work(plain=True))))
+            seconds = time.perf_counter() - start
             for _ in range(kills * (number + 1) // runs - kills * number // runs):
+                before = times_of(folder / "state")
                 pid = in_child(work)
-                time.sleep(rng.uniform(0.05, 0.9))
+                time.sleep(rng.uniform(0.02, 0.7) * seconds)
                 os.kill(pid, signal.SIGKILL)
                 done += status_of(pid) == -signal.SIGKILL
+                advanced += times_of(folder / "state") != before
             failed(status_of(in_child(work)))
             same += (folder / "plain").read_text() == (folder / "resumed").read_text()
-    print(f"\n## Training: {done} kills in {runs} runs; {same} of {runs} end with the same bits")
+    print(
+        f"\n## Training by {name}: {done} kills in {runs} runs, {advanced} after a new state was "
+        f"saved; {same} of {runs} runs end with the same bits",
+        flush=True,
+    )
+
+
+def times_of(folder: Path) -> list[tuple[str, int]]:
+    return sorted((p.name, p.stat().st_mtime_ns) for p in folder.glob("*"))
 
 
 # ---- writers, permissions, full disks ------------------------------------------------------------
 
 
 def two_writers(rounds: int) -> None:
+    names = ("m.keras", "m.weights.json", "folder")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
 
         def work(first: int) -> None:
-            made, refused = model(), 0
+            made, found = model(), Counter()
             for number in range(rounds):
                 filled(made, first + number)
-                for name in ("m.keras", "m.weights.json"):
-                    refused += outcome(made, folder, name, None) != "written"
-            (folder / f"refused {first}").write_text(str(refused))
+                found.update(outcome(made, folder, name, None) for name in names)
+            (folder / f"found {first}").write_text(repr(dict(found)))
 
         children = [in_child(lambda first=first: work(first)) for first in (0, 1000)]
         for pid in children:
             failed(status_of(pid))
-        refused = sum(int(p.read_text()) for p in folder.glob("refused*"))
-        values = [loaded_value(folder, name) for name in ("m.keras", "m.weights.json")]
-        left = [p.name for p in folder.iterdir() if "partial" in p.name]
+        found: Counter = Counter()
+        for path in folder.glob("found*"):
+            found += Counter(eval(path.read_text(), {}))  # noqa: S307 (written above)
+        values = [loaded_value(folder, name) for name in names]
+        left = [p.name for p in folder.iterdir() if p.name.startswith(".")]
     print(
-        f"\n## Two writers: {4 * rounds} writings, {refused} refused by SaveError; the files are "
-        f"whole (of writings {values}); temporary files left: {len(left)}"
+        f"\n## Two writers: {dict(found)}; the files are whole (of writings {values}); temporary "
+        f"files left: {len(left)}"
     )
 
 
@@ -328,12 +323,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--training-kills", type=int, default=30)
+    parser.add_argument("--training", nargs="*", default=list(TRAINERS), choices=list(TRAINERS))
     parser.add_argument("--writings", type=int, default=25)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     kill_saving(options.kills, options.seed)
-    kill_training(options.training_kills, options.seed)
+    for name in options.training:
+        kill_training(name, options.training_kills, options.seed)
     two_writers(options.writings)
     no_permission()
     full_disk()

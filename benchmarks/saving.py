@@ -3,8 +3,11 @@
     python benchmarks/saving.py --rounds 3 --keras-python PY --torch-python PY
 
 Each figure is a median over rounds of processes that alternate. Every writer flushes its file to
-the disk. "memory" is the peak of a process beyond what it uses with the model, in units of the
-largest array.
+the disk. "CPU" is the processor time of all threads and of the system for the process, which other
+processes disturb less. "memory" is the peak of a process beyond what it uses with the model, in
+units of the largest array. Loading a `.keras` file makes a new model, so it is compared with h5py
+reading into new arrays while the old ones stay. An asynchronous checkpoint stops the program until
+its values are taken; this time is compared with that of a checkpoint that is written at once.
 """
 
 import argparse
@@ -24,7 +27,13 @@ import numpy as np
 
 LAYERS = 5
 OURS = (".keras", ".weights.h5", ".weights.json", ".safetensors", ".npz", ".ckpt")
-PEERS = {"framework": OURS, "h5py": (".h5",), "keras": (".keras", ".weights.h5"), "torch": (".pt",)}
+NEW = ".new.h5"
+PEERS = {
+    "framework": OURS,
+    "h5py": (".h5", NEW),
+    "keras": (".keras", ".weights.h5"),
+    "torch": (".pt",),
+}
 
 
 def used() -> float:
@@ -86,10 +95,12 @@ def of_h5py(units: int, ending: str, path: Path) -> tuple[Callable[[], Any], ...
                 file.create_dataset(str(number), data=array)
         flush(path)
 
-    def load() -> None:
+    def load() -> Any:
+        found = [None] * LAYERS if ending == NEW else arrays
         with h5py.File(path, "r") as file:
             for number in range(LAYERS):
-                arrays[number] = file[str(number)][:]
+                found[number] = file[str(number)][:]
+        return found
 
     return save, load
 
@@ -110,17 +121,37 @@ def work(peer: str, ending: str, units: int, folder: Path) -> None:
     path = folder / f"{peer}{ending}"
     save, load = globals()[f"of_{peer}"](units, ending, path)
     figures, largest = {}, units * units * 4 / 2**20
-    base, model_size = used(), LAYERS * largest
+    base = used()
     for name, call in (("save", save), ("load", load)):
-        start = time.perf_counter()
-        call()
+        before, start = os.times(), time.perf_counter()
+        made = call()
         figures[name] = time.perf_counter() - start
+        after = os.times()
+        figures[f"{name} CPU"] = sum(after[:2]) - sum(before[:2])
         figures[f"{name} memory"] = max(0.0, peak() - base) / largest
-        if name == "load" and ending == ".keras":  # the loaded model is not "beyond the model"
-            figures["load memory"] -= model_size / largest
+        if name == "load" and ending in (NEW, ".keras"):  # a second model
+            figures["load memory"] = max(0.0, figures["load memory"] - LAYERS)
+        del made
+    if (peer, ending) == ("framework", ".ckpt"):
+        figures["stop"] = stopped(units, path)
     for file in folder.iterdir():
         file.unlink()
     print(json.dumps(figures))
+
+
+def stopped(units: int, path: Path) -> float:
+    """Return how long an asynchronous checkpoint stops the program, as a part of a usual one."""
+    import framework as tf
+    from framework import keras
+
+    checkpoint = tf.train.Checkpoint(model=keras_like(keras, units))
+    name, seconds = str(path).removesuffix(".ckpt"), []
+    for later in (False, True):
+        start = time.perf_counter()
+        checkpoint.write(name, tf.train.CheckpointOptions(enable_async=later))
+        seconds.append(time.perf_counter() - start)
+    checkpoint.sync()
+    return seconds[1] / seconds[0]
 
 
 def main() -> int:
@@ -141,32 +172,38 @@ def main() -> int:
     pythons = {"framework": own, "h5py": own, "keras": options.keras_python,
                "torch": options.torch_python}  # fmt: skip
     runs: dict[tuple[str, str], list[dict[str, float]]] = {}
-    for _ in range(options.rounds):
-        for peer, endings in PEERS.items():
-            for ending in endings if pythons[peer] else ():
-                command = [pythons[peer], __file__, "--millions", str(options.millions),
-                           "--worker", peer, ending]  # fmt: skip
-                environment = {**os.environ, "KERAS_BACKEND": "jax"}
-                if peer in ("keras", "torch"):
-                    environment.pop("PYTHONPATH", None)
-                done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
-                runs.setdefault((peer, ending), []).append(json.loads(done.stdout.splitlines()[-1]))
+    cases = [(peer, ending) for peer in PEERS if pythons[peer] for ending in PEERS[peer]]
+    for number in range(options.rounds):
+        first = number * len(cases) // options.rounds  # so that no case is always the first
+        for peer, ending in (*cases[first:], *cases[:first]):
+            command = [pythons[peer], __file__, "--millions", str(options.millions),
+                       "--worker", peer, ending]  # fmt: skip
+            environment = {**os.environ, "KERAS_BACKEND": "jax"}
+            if peer in ("keras", "torch"):
+                environment.pop("PYTHONPATH", None)
+            done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
+            runs.setdefault((peer, ending), []).append(json.loads(done.stdout.splitlines()[-1]))
     medians = {
         key: {name: statistics.median(run[name] for run in found) for name in found[0]}
         for key, found in runs.items()
     }
-    base = medians["h5py", ".h5"]
     print(f"load of the machine {os.getloadavg()[0]:.1f}; {LAYERS} arrays of {units} × {units}\n")
-    print(
-        "| | save s | × h5py | memory | load s | × h5py | memory |\n|---|---|---|---|---|---|---|"
-    )
+    print("| | save s | × h5py | CPU × | memory | load s | × h5py | CPU × | memory |")
+    print("|---|---|---|---|---|---|---|---|---|")
     worst = 0.0
     for (peer, ending), found in medians.items():
-        ratios = {name: found[name] / base[name] for name in ("save", "load")}
-        if peer == "framework":
-            worst = max(worst, *ratios.values())
-        cells = [f"{found[n]:.2f} | {ratios[n]:.2f} | {found[f'{n} memory']:.2f}" for n in ratios]
+        cells = []
+        for name in ("save", "load"):
+            base = medians["h5py", NEW if ending == ".keras" and name == "load" else ".h5"]
+            ratio, cpu = found[name] / base[name], found[f"{name} CPU"] / base[f"{name} CPU"]
+            cells.append(
+                f"{found[name]:.2f} | {ratio:.2f} | {cpu:.2f} | {found[f'{name} memory']:.2f}"
+            )
+            if peer == "framework":
+                worst = max(worst, ratio)
         print(f"| {peer} `{ending}` | {' | '.join(cells)} |")
+    stop = medians["framework", ".ckpt"]["stop"]
+    print(f"\nAn asynchronous checkpoint stops the program for {stop:.2%} of a usual one's time.")
     return int(options.check and worst > 1.2)
 
 
