@@ -1,9 +1,11 @@
 """The variables of an object in a store: a mapping from "0", "1", ... to arrays."""
 
 import math
+from functools import partial
 
 import numpy as np
 
+from framework.core.buffers import exclusive
 from framework.core.errors import LoadError, ShapeError, UnsafeFileError
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
@@ -63,11 +65,38 @@ class _ShapeMismatchError(LoadError, ShapeError):
 def load_variables(variables, store, what):
     """Assign stored arrays to variables after checking all of them."""
     check_variables(variables, store, what)
-    # a store that returns new arrays needs no copy
-    fresh = getattr(store, "reads_new_arrays", False)
+    # a store that reads from a file fills the variables' memory
+    read = getattr(store, "read_into", None)
     for number, variable in enumerate(variables):
-        array = np.asarray(store[str(number)]).astype(variable.dtype.np, copy=False)
-        variable.assign(Tensor(array) if fresh else array)
+        if read is None:
+            array = np.asarray(store[str(number)])
+            variable.assign(array.astype(variable.dtype.np, copy=False))
+        else:
+            set_variable(variable, partial(read, str(number)))
+
+
+def set_variable(variable, read):
+    """Set a variable to an array that is read: into the variable's own memory where that is safe.
+
+    Memory that nothing else refers to needs no second array and no page faults.
+
+    Args:
+        variable: a variable.
+        read: called with an array or None; it fills this array if shape and dtype are those of the
+            stored values, and else returns a new one.
+    """
+    into = own_memory(variable)
+    array = read(into)
+    if array is not into:
+        variable.assign(Tensor(array.astype(variable.dtype.np, copy=False)))
+
+
+def own_memory(variable):
+    """Return the array of a variable if nothing else refers to it or records it; else None."""
+    if thread.stack or thread.stateless is not None or thread.symbolic is not None:
+        return None
+    array = variable._array
+    return array if exclusive(array, holders=2) and array.flags.c_contiguous else None
 
 
 class budget:

@@ -16,6 +16,7 @@ from framework.core.errors import (
     MissingModelError,
     UnmatchedCheckpointError,
 )
+from framework.core.stored import own_memory
 from framework.core.variable import Variable
 from framework.saving.background import Background
 from framework.saving.object_graph import (
@@ -270,7 +271,7 @@ class Restoration:
         for number, variable in new.items():
             self._check(self._nodes[number]["value"], variable)
         for number, variable in new.items():
-            variable._array = self._file.array(self._nodes[number]["value"])
+            variable._array = self._file.array(self._nodes[number]["value"], own_memory(variable))
         self._done.update(new)
         if len(self._done) == len(self._values):
             self._end()

@@ -1,55 +1,61 @@
-"""The CRC-32 of a range of a file, computed by several threads.
-
-On one core zlib computes about 1 GB/s, slower than reading a cached file.
-"""
+"""Ranges of a file: read into memory and checked by their CRC-32, by several threads."""
 
 import os
 import threading
-import zlib
 
-_BLOCK = 2**18  # bytes per read, which fit into a core's cache
-_SHARE = 2**23  # the smallest number of bytes per thread
+from framework.saving.crc32 import Crc32, joined
+
+_BLOCK = 2**18  # bytes per read: they are still in a core's cache when they are checked
+_LARGE = 2**24  # bytes per read if they are not checked
+_SHARE = 2**23  # the least bytes per thread
 _THREADS = 4
-_POLYNOMIAL = 0xEDB88320  # CRC-32's polynomial, bits in reflected order
 
 
-class Checksum:
-    """Computes the CRC-32 of `size` bytes of a file from `start` on, in background threads.
+class Reading:
+    """Reads `size` bytes of a file from `start` on, beside the caller.
 
-    Where the system can read at an offset, the file's position does not change; elsewhere the
-    constructor reads the bytes.
+    The file's position is not used, where the system can read at an offset; elsewhere the bytes
+    are read at once.
+
+    Args:
+        file: a binary file.
+        start, size: the range, in bytes.
+        into: a writable buffer of bytes for them; None: they are only checked.
+        checks: whether to compute their CRC-32.
     """
 
-    def __init__(self, file, start, size):
-        self._found, self._errors, self._threads = [], [], []
-        if not (hasattr(os, "preadv") and hasattr(file, "fileno") and _has_number(file)):
-            self._found = [(_read_through(file, start, size), size)]
+    def __init__(self, file, start, size, into=None, checks=True):
+        self._found, self._errors, self._threads, self._checks = [], [], [], checks
+        if not can_read_at(file):
+            self._found = [(_read_through(file, start, size, into, self._crc(size)), size)]
             return
         number, count = file.fileno(), max(1, min(_THREADS, os.cpu_count() or 1, size // _SHARE))
         share = -(-size // count)
+        share += -share % _BLOCK if count > 1 else 0
         self._found = [None] * count
         for i in range(count):
-            place = start + i * share
-            length = min(share, start + size - place)
-            thread = threading.Thread(target=self._part, args=(i, number, place, length))
+            place = min(i * share, size)
+            length = min(share, size - place)
+            part = None if into is None else into[place : place + length]
+            thread = threading.Thread(
+                target=self._part, args=(i, number, start + place, length, part)
+            )
             self._threads.append(thread)
             thread.start()
 
-    def _part(self, i, number, start, length):
+    def _crc(self, size):
+        return Crc32(size) if self._checks else None
+
+    def _part(self, i, number, start, length, into):
         try:
-            block = memoryview(bytearray(min(_BLOCK, max(length, 1))))
-            crc, left = 0, length
-            while left > 0:
-                count = os.preadv(number, [block[: min(left, len(block))]], start + length - left)
-                if not count:
-                    raise EOFError("the file is cut off")
-                crc, left = zlib.crc32(block[:count], crc), left - count
-            self._found[i] = crc, length
-        except BaseException as error:  # `value` raises the error in the caller's thread
+            crc = self._crc(length)
+            read_at(number, start, length, into, crc)
+            self._found[i] = crc and crc.value(), length
+        except BaseException as error:  # `value` raises it in the caller's thread
             self._errors.append(error)
 
     def value(self):
-        """Wait for the result and return it.
+        """Wait until all bytes are read; return their CRC-32, None without `checks`.
 
         Raises:
             OSError, EOFError: the file cannot be read, or is cut off.
@@ -59,56 +65,65 @@ class Checksum:
         if self._errors:
             raise self._errors[0]
         (crc, _), *others = self._found
-        for other, length in others:
-            crc = _joined(crc, other, length)
+        for other, length in others if self._checks else ():
+            crc = joined(crc, other, length)
         return crc
 
 
-def _has_number(file):
+def fill(file, start, into):
+    """Read the bytes of a file from `start` on into a writable buffer of bytes, all of it.
+
+    Raises:
+        EOFError: the file is cut off.
+    """
+    if hasattr(file, "fill"):
+        file.fill(start, into)
+    elif len(into) >= 2 * _SHARE:
+        Reading(file, start, len(into), into, checks=False).value()
+    elif can_read_at(file):
+        read_at(file.fileno(), start, len(into), into)
+    else:
+        _read_through(file, start, len(into), into)
+
+
+def can_read_at(file):
+    """Return whether a file can be read at an offset, without its position."""
+    if not (hasattr(os, "preadv") and hasattr(file, "fileno")):
+        return False
     try:
         return file.fileno() >= 0
     except (OSError, ValueError):  # a file in memory has no descriptor
         return False
 
 
-def _read_through(file, start, size):
-    """Return the CRC-32 of a range of a file, read by `seek` and `read`."""
+def read_at(number, start, length, into=None, crc=None):
+    """Read a range of a file by its descriptor: into a buffer, through a `Crc32`, or both."""
+    most = min(length, _LARGE if crc is None else _BLOCK)
+    block = memoryview(bytearray(most)) if into is None else None
+    done = 0
+    while done < length:
+        size = min(most, length - done)
+        part = left = block[:size] if into is None else into[done : done + size]
+        while left:
+            count = os.preadv(number, [left], start + done)
+            if not count:
+                raise EOFError("the file is cut off")
+            left, done = left[count:], done + count
+        if crc is not None:
+            crc.update(part)
+
+
+def _read_through(file, start, size, into, crc=None):
+    """Read a range by the file's own methods; return its CRC-32, None without a `Crc32`."""
     file.seek(start)
-    crc, left = 0, size
-    while left > 0:
-        block = file.read(min(left, _BLOCK))
-        if not block:
+    done = 0
+    while done < size:
+        part = memoryview(file.read(min(size - done, _BLOCK)))
+        if not part:
             raise EOFError("the file is cut off")
-        crc, left = zlib.crc32(block, crc), left - len(block)
-    return crc
-
-
-def _joined(first, second, length):
-    """Return the CRC-32 of two concatenated byte strings; `length` is the length of the second.
-
-    A CRC is a remainder of polynomials over GF(2), so appended bytes multiply it by a power of x.
-
-    >>> _joined(zlib.crc32(b"ab"), zlib.crc32(b"cde"), 3) == zlib.crc32(b"abcde")
-    True
-    """
-    return _product(_power(8 * length), first) ^ second
-
-
-def _power(exponent):
-    """Return x ** exponent modulo the polynomial; the highest bit is the coefficient of 1."""
-    result, square = 1 << 31, 1 << 30  # the polynomials 1 and x
-    while exponent:
-        if exponent & 1:
-            result = _product(result, square)
-        square, exponent = _product(square, square), exponent >> 1
-    return result
-
-
-def _product(a, b):
-    """Return the product of two polynomials modulo the polynomial."""
-    result = 0
-    for place in range(31, -1, -1):
-        if a >> place & 1:
-            result ^= b
-        b = b >> 1 ^ (_POLYNOMIAL if b & 1 else 0)
-    return result
+        if into is not None:
+            into[done : done + len(part)] = part
+        if crc is not None:
+            crc.update(part)
+        done += len(part)
+    return crc and crc.value()

@@ -11,6 +11,7 @@ import numpy as np
 
 from framework.core.dtypes import as_dtype
 from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
+from framework.saving.checksum import fill
 from framework.saving.hdf5_texts import check_heaps, check_lengths
 
 _FLOOR = 2**20  # Smaller chunked datasets may have any compression ratio; in bytes.
@@ -108,8 +109,8 @@ class Reader:
                 total += _bytes_of(dataset)
         return total
 
-    def array(self, path):
-        """Return the array of a dataset.
+    def array(self, path, into=None):
+        """Return the array of a dataset: a new one, or `into` if it has its shape and dtype.
 
         Raises:
             DamagedFileError: the data cannot be read.
@@ -119,12 +120,21 @@ class Reader:
         with damage(f"{self.name}: {path}"):
             dataset = self._dataset(path)
             self._check(dataset, path)
-            array = np.empty(dataset.shape, dataset.dtype)
-            if array.size:
-                dataset.read_direct(array)
-            if array.dtype.kind == "V":
-                return array.view(as_dtype("bfloat16").np)
-            return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+            dtype = dataset.dtype if dataset.dtype.kind != "V" else as_dtype("bfloat16").np
+            fits = into is not None and into.shape == dataset.shape and into.dtype == dtype
+            array = into if fits else np.empty(dataset.shape, dtype)
+            self._fill(dataset, array)
+            return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
+
+    def _fill(self, dataset, array):
+        """Read the values of a dataset that has been checked."""
+        if not array.size:
+            return
+        start = dataset.id.get_offset()  # None if the data are compressed or in several chunks
+        if start is None or not _is_plain(dataset):
+            dataset.read_direct(array if dataset.dtype.kind != "V" else array.view(dataset.dtype))
+        else:
+            fill(self._bytes, start, array.reshape(-1).view(np.uint8).data)
 
     def attribute(self, path, name):
         """Return a group's attribute, a str or a list of str; None if it does not exist."""
@@ -182,6 +192,14 @@ class Reader:
 
 def _bytes_of(dataset):
     return math.prod(dataset.shape or ()) * dataset.dtype.itemsize
+
+
+def _is_plain(dataset):
+    """Return whether the elements in the file are those of the NumPy dtype, bit for bit.
+
+    HDF5 also has types such as numbers of 20 bits, which the library converts.
+    """
+    return dataset.id.get_type() == h5py().h5t.py_create(dataset.dtype)
 
 
 def _is_bfloat16(dataset):

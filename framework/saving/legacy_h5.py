@@ -168,5 +168,8 @@ class _Listed:
     def shape(self, key):
         return self._reader.shape(self._paths[int(key)])
 
+    def read_into(self, key, into):
+        return self._reader.array(self._paths[int(key)], into)
+
     def __getitem__(self, key):
-        return self._reader.array(self._paths[int(key)])
+        return self.read_into(key, None)

@@ -3,17 +3,18 @@
 import os
 import shutil
 import stat
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 
 from framework.core.errors import DamagedFileError, SaveError, UnsafeFileError
-from framework.saving.writing import clear_errors, flush_folder
+from framework.saving.writing import clear_errors, flush_folder, only_writer
 
 
 class FolderWriter:
     """Writes the files of a model into a new folder, which gets its name when it is complete.
 
-    An existing folder is renamed first and deleted afterwards.
+    An existing folder is renamed first and deleted afterwards. A second writer gets a SaveError
+    until all of this is done.
 
     Args:
         path: the folder.
@@ -27,11 +28,12 @@ class FolderWriter:
         self.final = Path(os.path.realpath(path))
         self._new = self.final.with_name(f".{self.final.name}.partial")
         self._old = self.final.with_name(f".{self.final.name}.old")
-        self._expected = expected
+        self._expected, self._stack = expected, ExitStack()
 
     def __enter__(self):
-        with clear_errors(self.final):
-            recover(self.final)
+        with clear_errors(self.final), ExitStack() as stack:
+            stack.enter_context(only_writer(self.final))
+            _put_right(self.final, self._old)
             if self.final.exists() and not (self.final / self._expected).exists():
                 raise SaveError(
                     f"{str(self.final)!r} exists, and is not the folder of a model. Choose another "
@@ -39,6 +41,7 @@ class FolderWriter:
                 )
             shutil.rmtree(self._new, ignore_errors=True)
             self._new.mkdir()
+            self._stack = stack.pop_all()
         return self
 
     def open(self, name):
@@ -55,26 +58,35 @@ class FolderWriter:
             os.fsync(file.fileno())
 
     def __exit__(self, kind, *_):
-        if kind is not None:
-            shutil.rmtree(self._new, ignore_errors=True)
-            return
-        with clear_errors(self.final):
-            flush_folder(self._new)
-            if self.final.exists():
-                self.final.rename(self._old)
-            self._new.rename(self.final)
-            flush_folder(self.final.parent)
-            shutil.rmtree(self._old, ignore_errors=True)
+        with self._stack:
+            if kind is not None:
+                shutil.rmtree(self._new, ignore_errors=True)
+                return
+            with clear_errors(self.final):
+                flush_folder(self._new)
+                if self.final.exists():
+                    self.final.rename(self._old)
+                self._new.rename(self.final)
+                flush_folder(self.final.parent)
+                shutil.rmtree(self._old, ignore_errors=True)
 
 
 def recover(final):
     """Restore a folder that a process renamed and did not replace before it was killed."""
     old = final.with_name(f".{final.name}.old")
-    if old.exists():
-        if final.exists():
-            shutil.rmtree(old, ignore_errors=True)
-        else:
+    if not old.exists():
+        return
+    # A writer that is just exchanging the folders is waited for if there is no folder to read;
+    # in a folder without permission to write, nothing can be put right.
+    with suppress(OSError), only_writer(final, wait=not final.exists()):
+        _put_right(final, old)
+
+
+def _put_right(final, old):
+    if not final.exists():
+        with suppress(FileNotFoundError):
             old.rename(final)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 class FolderReader:

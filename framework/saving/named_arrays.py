@@ -8,15 +8,18 @@ import json
 import math
 import struct
 import zipfile
+from functools import partial
 
 import numpy as np
 
 from framework.core.dtypes import as_dtype
 from framework.core.errors import DamagedFileError, LoadError, SaveError, UnsafeFileError
-from framework.core.tensor import Tensor
+from framework.core.stored import set_variable
 from framework.layers.base import Layer
 from framework.saving import texts
-from framework.saving.archive import Archive
+from framework.saving.archive import Archive, stored_member
+from framework.saving.checksum import fill
+from framework.saving.sections import FileSection
 from framework.saving.tree import parts
 
 
@@ -70,8 +73,18 @@ def _write_npz(file, arrays):
     """Write the arrays one after the other, without a copy of all arrays in memory."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
-            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, _storable(array), allow_pickle=False)
+            stored = _storable(array)
+            with stored_member(archive, f"{name}.npy", stored.nbytes) as member:
+                _write_npy(member, stored)
+
+
+def _write_npy(file, array):
+    """Write an array as NumPy does, from its own memory."""
+    if not array.flags.c_contiguous:
+        np.lib.format.write_array(file, array, allow_pickle=False)
+        return
+    np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+    file.write(array.reshape(-1).view(np.uint8).data)
 
 
 def _storable(array):
@@ -102,18 +115,26 @@ def read(root, filepath, file, skip_mismatch, limits):
             f"{f'; and {len(misfits) - 5} more' if len(misfits) > 5 else ''}."
         )
     for name, variable in fitting.items():
-        variable.assign(Tensor(reader.array(name).astype(variable.dtype.np, copy=False)))
+        set_variable(variable, partial(reader.array, name))
     return misfits
 
 
-def filled(array, file, name):
-    """Return a new C-contiguous array, filled with the next bytes of a file."""
-    left = array.reshape(-1).view(np.uint8).data
-    while left:
-        count = file.readinto(left)
-        if not count:
-            raise DamagedFileError(f"{name}: the file is cut off.")
-        left = left[count:]
+def filled(file, start, shape, dtype, into, name):
+    """Return an array of the bytes of a file from `start` on.
+
+    Args:
+        file: a binary file.
+        start: an offset.
+        shape, dtype: of the array.
+        into: a C-contiguous array, which is returned if it has this shape and dtype; or None.
+        name: for messages.
+    """
+    fits = into is not None and into.shape == tuple(shape) and into.dtype == dtype
+    array = into if fits else np.empty(shape, dtype)
+    try:
+        fill(file, start, array.reshape(-1).view(np.uint8).data)
+    except (OSError, EOFError) as error:
+        raise DamagedFileError(f"{name}: the file cannot be read: {error}.") from error
     return array
 
 
@@ -134,10 +155,10 @@ class NpzReader:
             member.removesuffix(".npy"): (member, *self._header(member))
             for member in self._archive.names()
         }
-        self.shapes = {key: header[1] for key, header in self._headers.items()}
+        self.shapes = {key: header[2] for key, header in self._headers.items()}
 
     def _header(self, member):
-        """Return shape, order, dtype and the start of the data."""
+        """Return the member as a file, shape, order, dtype and the start of the data."""
         where = f"{self._name}: {member}"
         stream = self._archive.open(member)
         try:
@@ -157,13 +178,17 @@ class NpzReader:
                 f"{where}: the shape {shape} declares {size:,} bytes, but "
                 f"{self._archive.size(member) - start:,} are stored."
             )
-        return tuple(shape), fortran, dtype, start
+        # A compressed member is a file in memory: it is unpacked again when its array is read.
+        stream = stream if isinstance(stream, FileSection) else None
+        return stream, tuple(shape), fortran, dtype, start
 
-    def array(self, key):
-        member, shape, fortran, dtype, start = self._headers[key]
-        stream = self._archive.open(member)
-        stream.seek(start)
-        array = filled(np.empty(shape[::-1] if fortran else shape, dtype), stream, member)
+    def array(self, key, into=None):
+        """Return an array: a new one, or `into` if it has its shape and dtype."""
+        member, stream, shape, fortran, dtype, start = self._headers[key]
+        if stream is None:
+            stream = self._archive.open(member)
+        array = filled(stream, start, shape[::-1] if fortran else shape, dtype,
+                       None if fortran else into, f"{self._name}: {member}")  # fmt: skip
         array = np.ascontiguousarray(array.T) if fortran else array
         return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
 
@@ -254,11 +279,11 @@ class SafetensorsReader:
                 f"{self._name}: the header declares {end:,} bytes of data, the file has {size:,}."
             )
 
-    def array(self, key):
-        """Return an array; no other memory is allocated."""
+    def array(self, key, into=None):
+        """Return an array: a new one, or `into` if it has its shape and dtype."""
         dtype, shape, start, _ = self._entries[key]
-        self._file.seek(self._start + start)
-        return filled(np.empty(shape, dtype), self._file, f"{self._name}: {key}")
+        where = f"{self._name}: {key}"
+        return filled(self._file, self._start + start, shape, dtype, into, where)
 
     def dtype(self, key):
         """Return the NumPy dtype of an array."""

@@ -6,20 +6,23 @@ of each shard, which Keras ignores.
 
 import json
 import os
+import re
 import warnings
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 from framework.core.errors import (
     DamagedFileError,
     InvalidArgumentError,
     LoadError,
-    SaveError,
     UnsafeFileError,
 )
 from framework.saving import hdf5, texts
-from framework.saving.checksum import Checksum
-from framework.saving.writing import locked, partial_path, replacing
+from framework.saving.background import Background
+from framework.saving.checksum import Reading
+from framework.saving.sections import WrittenSection
+from framework.saving.writing import clear_errors, only_writer, partial_path, replacing
 
 INDEX = ".weights.json"
 _GIGABYTE = 2**30
@@ -40,7 +43,7 @@ class ShardWriter:
 
     All files are renamed to their final names when the block ends. Before, the new index is written
     as ".NAME.weights.json.next". If the process is killed during the renaming, the next process
-    that reads or writes the files completes it (`recover`).
+    that reads or writes the files completes it (`recover`). A second writer gets a SaveError.
 
     Args:
         path: the path of the index.
@@ -49,61 +52,75 @@ class ShardWriter:
 
     def __init__(self, path, max_shard_size):
         self._path, self._most = Path(path), float(max_shard_size) * _GIGABYTE
+        self._stem = self._path.name.removesuffix(INDEX)
         self._stack, self._files, self._names = ExitStack(), [], {}
+        self._sums, self._flushing = {}, Background()
         self._size = self._total = 0
         self._map, self._writer = {}, None
 
     def __enter__(self):
-        self._stack.__enter__()
-        recover(self._path)
-        # runs last, after the renaming of the index
-        self._stack.callback(_next_path(self._path).unlink, missing_ok=True)
-        self._index = self._stack.enter_context(replacing(self._path))
-        self._old = _shards_of(self._path)
-        try:
+        with ExitStack() as stack:  # if an error occurs here, it discards the files
+            with clear_errors(self._path):
+                stack.enter_context(only_writer(self._path))
+                _complete(self._path)
+            # runs last, after the renaming of the index
+            stack.callback(_next_path(self._path).unlink, missing_ok=True)
+            self._index = stack.enter_context(replacing(self._path))
+            self._old = _shards_of(self._path)
+            self._stack = stack
             self._next()
-        except BaseException:
-            self._stack.__exit__(None, None, None)
-            raise
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, _, error, __):
         # the context managers of all files receive the error and discard their files
         with self._stack:
-            if error is not None:
+            try:
+                if error is not None:
+                    with suppress(Exception):
+                        self._writer.close()
+                    raise error
+                self._close_shard()
+                self._finish()
+            finally:  # the thread uses a file that is closed next
                 with suppress(Exception):
-                    self._writer.close()
-                raise error
-            self._writer.close()
-            self._finish()
+                    self._flushing.wait()
 
     def _next(self):
         """Begin a new shard."""
         if self._writer is not None:
-            self._writer.close()
-        name = f"{self._path.name.removesuffix(INDEX)}_{len(self._files):05}.weights.h5"
+            self._close_shard()
+        name = f"{self._stem}_{len(self._files):05}.weights.h5"
         file = self._stack.enter_context(replacing(self._path.with_name(name)))
+        self._section = WrittenSection(file)
         self._files.append((name, file))
-        self._writer, self._size = hdf5.Writer(file), 0
+        self._writer, self._size = hdf5.Writer(self._section), 0
+
+    def _close_shard(self):
+        """Complete a shard; it is flushed to the disk while the next one is written."""
+        self._writer.close()
+        name, file = self._files[-1]
+        with clear_errors(self._path):
+            self._sums[name] = self._section.checksum()
+        self._flushing.start(partial(os.fsync, file.fileno()))
 
     def _finish(self):
         """Write the index; remove the old index when all bytes are on the disk."""
-        sums = {name: _checksum(file) for name, file in self._files}
+        with clear_errors(self._path):
+            self._flushing.wait()
         # Keras writes one name as a string, several as a list
         places = {group: v[0] if len(v) == 1 else v for group, v in self._map.items()}
-        index = {"metadata": {"total_size": self._total, "crc32": sums}, "weight_map": places}
-        self._index.write(json.dumps(index, indent=4).encode())
-        for file in (*(file for _, file in self._files), self._index):
-            file.flush()
-            os.fsync(file.fileno())
+        index = {"metadata": {"total_size": self._total, "crc32": self._sums}, "weight_map": places}
+        text = json.dumps(index, indent=4).encode()
+        self._index.write(text)
         with replacing(_next_path(self._path)) as next_index:
-            self._index.seek(0)
-            next_index.write(self._index.read())
+            next_index.write(text)
         # readers then find no index instead of mixed shards
         self._path.unlink(missing_ok=True)
-        for name in self._old.difference(sums):
-            with suppress(OSError):
-                self._path.with_name(name).unlink()
+        for name in self._old.difference(self._sums):
+            if re.fullmatch(re.escape(self._stem) + r"_\d{5}\.weights\.h5", name):
+                with suppress(OSError):
+                    self._path.with_name(name).unlink()
 
     def group(self, path, name=None):
         """Store the name of a layer for the groups of its arrays."""
@@ -134,27 +151,29 @@ def _next_path(path):
 
 def recover(path):
     """Rename the files of a killed process to their final names, if all of them are complete."""
+    if not _next_path(path).exists():
+        return
+    # A writer that is just renaming its files is waited for; in a folder without permission to
+    # write, nothing can be completed.
+    with suppress(OSError), only_writer(path, wait=True):
+        _complete(path)
+
+
+def _complete(path):
     following = _next_path(path)
     if not following.exists():
         return
-    try:
-        descriptor = locked(partial_path(path))
-    except SaveError:
-        return  # the writing process is still running and completes the renaming
-    try:
-        for name in _shards_of(following):
-            shard = path.with_name(name)
-            with suppress(FileNotFoundError):
-                partial_path(shard).replace(shard)
-        following.replace(path)
-    finally:
-        partial_path(path).unlink(missing_ok=True)
-        os.close(descriptor)
+    for name in _shards_of(following):
+        shard = path.with_name(name)
+        with suppress(FileNotFoundError):
+            partial_path(shard).replace(shard)
+    following.replace(path)
+    partial_path(path).unlink(missing_ok=True)
 
 
 def _checksum(file):
     """Return the CRC-32 of all bytes of a file."""
-    return Checksum(file, 0, file.seek(0, 2)).value()
+    return Reading(file, 0, file.seek(0, 2)).value()
 
 
 def _shards_of(path):
@@ -251,8 +270,8 @@ class ShardReader:
     def shape(self, path):
         return self._of(path).shape(path)
 
-    def array(self, path):
-        return self._of(path).array(path)
+    def array(self, path, into=None):
+        return self._of(path).array(path, into)
 
 
 def _checked_map(index):

@@ -13,7 +13,7 @@ import numpy as np
 
 from framework.core.errors import DamagedFileError, LoadError, SaveError
 from framework.saving import texts
-from framework.saving.archive import Archive
+from framework.saving.archive import Archive, stored_member
 from framework.saving.limits import DEFAULT
 from framework.saving.named_arrays import SafetensorsReader, write_safetensors
 from framework.saving.writing import replacing
@@ -41,7 +41,8 @@ def write_state(path, kind, arrays, values):
         about = {"format": _KIND, "version": _VERSION, "kind": kind}
         archive.writestr(zipfile.ZipInfo(_FORMAT), _text(about))
         archive.writestr(zipfile.ZipInfo(_VALUES), text)
-        with archive.open(zipfile.ZipInfo(_ARRAYS), "w", force_zip64=True) as member:
+        size = sum(array.nbytes for array in arrays.values())
+        with stored_member(archive, _ARRAYS, size) as member:
             write_safetensors(member, arrays)
 
 
@@ -84,9 +85,9 @@ class read_state:
             raise
         self.shapes = self._arrays.shapes
 
-    def array(self, name):
-        """Return an array."""
-        return self._arrays.array(name)
+    def array(self, name, into=None):
+        """Return an array: a new one, or `into`, a C-contiguous array of its shape and dtype."""
+        return self._arrays.array(name, into)
 
     def dtype(self, name):
         """Return the NumPy dtype of an array."""

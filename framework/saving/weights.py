@@ -62,8 +62,6 @@ class StoreToWrite(MutableMapping):
 class StoreToRead(MutableMapping):
     """A mapping that reads the arrays of one layer or optimizer from a file on access."""
 
-    reads_new_arrays = True
-
     def __init__(self, reader, group):
         self._reader, self._group = reader, group
         self._keys = reader.keys(group)
@@ -75,7 +73,11 @@ class StoreToRead(MutableMapping):
     def __getitem__(self, key):
         if key not in self._keys:
             raise KeyError(key)
-        return self._reader.array(f"{self._group}/{key}")
+        return self.read_into(key, None)
+
+    def read_into(self, key, into):
+        """Return an array: `into` if it has its shape and dtype, or a new one."""
+        return self._reader.array(f"{self._group}/{key}", into)
 
     def __setitem__(self, key, value):
         raise LoadError("A store that is being loaded cannot be changed.")

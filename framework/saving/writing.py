@@ -30,7 +30,7 @@ def replacing(path):
     final = Path(os.path.realpath(path))
     partial = partial_path(final)
     with clear_errors(path):
-        descriptor = locked(partial)
+        descriptor = locked(partial, final.name)
     replaced = False
     try:
         # closing writes the buffered data, so it may raise an error too
@@ -82,13 +82,43 @@ def partial_path(final):
     return final.with_name(f".{final.name}.partial")
 
 
-def locked(partial):
-    """Open the temporary file and lock it; a file left behind by a killed process is reused."""
+@contextmanager
+def only_writer(final, wait=False):
+    """Context manager that locks a group of files or a folder: one writer at a time.
+
+    The lock is that of the file ".NAME.lock", which is deleted when the block ends. A file that a
+    killed process left behind is not locked.
+
+    Args:
+        final: the path of the folder, or of one of the files.
+        wait: whether to wait until another writer is done, instead of raising SaveError.
+    """
+    lock = final.with_name(f".{final.name}.lock")
+    descriptor = locked(lock, final.name, wait)
+    try:
+        yield
+    finally:
+        if fcntl is None:  # Windows cannot delete an open file
+            os.close(descriptor)
+        with suppress(OSError):
+            lock.unlink()
+        if fcntl is not None:
+            os.close(descriptor)
+
+
+def locked(path, name, wait=False):
+    """Open an empty file and lock it; a file left behind by a killed process is reused.
+
+    Args:
+        path: of the file to lock.
+        name: what is written, for messages.
+        wait: whether to wait for the lock instead of raising SaveError.
+    """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     while True:
-        descriptor = os.open(partial, flags, 0o666)
+        descriptor = os.open(path, flags, 0o666)
         try:
-            if _is_ours(descriptor, partial):
+            if _is_ours(descriptor, path, name, wait):
                 os.ftruncate(descriptor, 0)
                 return descriptor
         except BaseException:
@@ -97,20 +127,20 @@ def locked(partial):
         os.close(descriptor)  # another writer has renamed the locked file: create a new file
 
 
-def _is_ours(descriptor, partial):
+def _is_ours(descriptor, path, name, wait):
     if fcntl is None:
         return True
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
             return True  # the file system has no locks: write without a lock
         raise SaveError(
-            f"Cannot write {partial.name[1:-8]!r}: another writer is writing it right now. An "
-            "existing file is unchanged."
+            f"Cannot write {name!r}: another writer is writing it right now. An existing file is "
+            "unchanged."
         ) from None
     try:
-        return os.path.samestat(os.fstat(descriptor), partial.stat())
+        return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
 

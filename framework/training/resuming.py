@@ -10,12 +10,14 @@ import sys
 import time
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError, LoadError, MissingModelError
+from framework.core.stored import set_variable
 from framework.core.tensor import Tensor
 from framework.data.batches import as_batch
 from framework.optimizers.asking import state_of as state_of_optimizer
@@ -161,7 +163,7 @@ class Saving:
         if self._validation is not None:
             self._validation._batches.set_state(values["validation"])
         for name, variable in variables.items():
-            variable.assign(file.array(name))
+            set_variable(variable, partial(file.array, name))
         if self._accumulator is not None:
             waiting = unpacked(values["accumulated"], file.array)
             self._accumulator.restore(waiting, model.variables)

@@ -25,7 +25,7 @@ GUARDS = {
     "links as members": (_ZIP, "_check", "elif stat.S_IFMT(", "elif 0 and stat.S_IFMT("),
     "expansion of members": (_ZIP, "_check", "elif info.file_size > max(", "elif 0 > max("),
     "number of members": (_ZIP, "__init__", "if len(infos) >", "if 0 >"),
-    "checksums": (_ZIP, "verifying", "if checksum.value() != info.CRC:", "if False:"),
+    "checksums": (_ZIP, "verifying", "if section.checksum() != info.CRC:", "if False:"),
     "links in HDF5": (hdf5, "_walk", "if group.links.get_info(raw).type !=", "if None and 0 !="),
     "depth of groups": (hdf5, "_walk", "if depth > limits.h5_depth:", "if False:"),
     "objects under two names": (hdf5, "_walk", "in seen:", "in ():"),

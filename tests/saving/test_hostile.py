@@ -33,16 +33,16 @@ def test_a_hostile_file_is_one_clear_error(name, guarded):
     path = hostile.CASES[name](guarded)
     before = everything(guarded)
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()  # other processes may slow this one down
     try:
         with pytest.raises(LoadError) as caught:
             keras.models.load_model(path, safe_mode=False)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     assert str(caught.value)
-    assert seconds < 10  # of 2, on a busy machine with memory traced
+    assert seconds < 4  # of 2, with memory traced
     assert peak < 300 * 2**20
     assert everything(guarded) == before
 

@@ -1,11 +1,15 @@
+import contextlib
 import json
+import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from framework import keras
 from framework.core.errors import DamagedFileError, LoadError, SaveError, UnsafeFileError
+from framework.saving import model_folder, writing
 
 _SHARD = ["m_00000.weights.h5"]
 KILOBYTE = 2.0**-20  # in GB
@@ -191,3 +195,105 @@ def test_hostile_folders(tmp_path):
     (tmp_path / "other").mkdir()
     with pytest.raises(SaveError, match="not the folder of a model"):
         model().save(tmp_path / "other", zipped=False)
+
+
+# ---- several writers and readers -----------------------------------------------------------------
+
+
+def contents(folder):
+    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def save_shards(made, folder):
+    made.save_weights(folder / "m.weights.json", max_shard_size=2.5 * KILOBYTE)
+
+
+def save_folder(made, folder):
+    made.save(folder / "m", zipped=False)
+
+
+needs_locks = pytest.mark.skipif(writing.fcntl is None, reason="needs file locks")
+
+
+@needs_locks
+@pytest.mark.parametrize("save", [save_shards, save_folder])
+def test_a_second_writer_changes_nothing(save, tmp_path):
+    save(model(1), tmp_path)
+    before = contents(tmp_path)
+    name = "m.weights.json" if save is save_shards else "m"
+    with writing.only_writer(tmp_path / name), pytest.raises(SaveError, match="another writer"):
+        save(model(2), tmp_path)
+    assert contents(tmp_path) == before
+    save(model(2), tmp_path)
+    assert contents(tmp_path) != before
+
+
+@needs_locks
+def test_a_shard_that_is_being_written_stops_a_writer(tmp_path):
+    save_shards(model(1), tmp_path)
+    before = contents(tmp_path)
+    with writing.replacing(tmp_path / "m_00000.weights.h5") as file:
+        file.write(before[Path("m_00000.weights.h5")])
+        with pytest.raises(SaveError, match="another writer"):
+            save_shards(model(2), tmp_path)
+    assert contents(tmp_path) == before
+
+
+@needs_locks
+def test_a_folder_that_another_writer_fills_stays(tmp_path):
+    with model_folder.FolderWriter(tmp_path / "m", "config.json") as folder:
+        folder.write("config.json", b"{}")
+        with pytest.raises(SaveError, match="another writer"):
+            save_folder(model(2), tmp_path)
+    assert contents(tmp_path) == {Path("m", "config.json"): b"{}"}
+
+
+@needs_locks
+@pytest.mark.parametrize("save", [save_shards, save_folder])
+def test_many_writers_leave_one_model(save, tmp_path):
+    models, written = [model(i) for i in range(4)], []
+
+    def work(made):
+        for _ in range(10):
+            with contextlib.suppress(SaveError):
+                save(made, tmp_path)
+                written.append(made)
+
+    threads = [threading.Thread(target=work, args=(made,)) for made in models]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert written
+    if save is save_folder:
+        loaded = keras.models.load_model(tmp_path / "m")
+    else:
+        loaded = model(9)
+        loaded.load_weights(tmp_path / "m.weights.json")
+    assert any(all(map(np.array_equal, state(made), state(loaded))) for made in models)
+    assert not [p.name for p in tmp_path.iterdir() if p.name.startswith(".")]
+
+
+@needs_locks
+def test_a_reader_waits_while_folders_are_exchanged(tmp_path):
+    save_folder(model(1), tmp_path)
+    with writing.only_writer(tmp_path / "m"):
+        (tmp_path / "m").rename(tmp_path / ".m.old")
+        loaded = []
+        read = lambda: loaded.append(keras.models.load_model(tmp_path / "m"))
+        reader = threading.Thread(target=read)
+        reader.start()
+        reader.join(0.2)
+        assert reader.is_alive()
+        (tmp_path / ".m.old").rename(tmp_path / "m")
+    reader.join()
+    assert len(loaded) == 1
+
+
+def test_a_file_of_an_old_index_that_is_no_shard_stays(tmp_path):
+    other = tmp_path / "other.weights.h5"
+    model(1).save_weights(other)
+    index = {"metadata": {}, "weight_map": {"/layers/dense/vars": other.name}}
+    (tmp_path / "m.weights.json").write_text(json.dumps(index))
+    save_shards(model(2), tmp_path)
+    assert other.exists()

@@ -1,0 +1,156 @@
+"""Ranges of a file as files, with the CRC-32 of what is read or written through them."""
+
+import io
+
+from framework.saving.checksum import Reading, fill
+from framework.saving.crc32 import Crc32, joined
+
+_LEAST = 2**23  # bytes from which it costs less to join checksums than to read twice
+_BLOCK = 2**20  # bytes checked and written at a time: they are still in a core's cache
+
+
+class Pieces:
+    """The CRC-32 of a range of a file, from those of pieces and what lies between them."""
+
+    def __init__(self):
+        self._known = {}  # start: (end, CRC-32)
+
+    def add(self, start, end, crc):
+        self._known[start] = end, crc
+
+    def forget(self, start, end):
+        """Forget the pieces that have bytes in a range."""
+        known = self._known.items()
+        self._known = {a: (b, crc) for a, (b, crc) in known if b <= start or end <= a}
+
+    def checksum(self, file, first, size):
+        """Return the CRC-32 of `size` bytes of a file from `first` on."""
+        crc = at = 0
+        for start, (end, piece) in sorted(self._known.items()):
+            if start >= at and end <= size:  # pieces of a hostile file may overlap
+                crc = _through(crc, file, first + at, start - at)
+                crc, at = joined(crc, piece, end - start), end
+        return _through(crc, file, first + at, size - at)
+
+
+def _through(crc, file, start, size):
+    """Return the CRC-32 of bytes with the given one, and of the next bytes of a file."""
+    return joined(crc, Reading(file, start, size).value(), size) if size else crc
+
+
+def write_checked(file, data, crc):
+    """Write a buffer of bytes, and add it to a `Crc32`."""
+    for start in range(0, len(data), _BLOCK):
+        part = data[start : start + _BLOCK]
+        crc.update(part)
+        file.write(part)
+
+
+class _Section(io.RawIOBase):
+    """Bytes of a file from `start` on as a file of `size` bytes with its own position."""
+
+    def __init__(self, file, start, size):
+        self._file, self._start, self.size, self._at = file, start, size, 0
+
+    def readable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def seek(self, offset, whence=io.SEEK_SET):
+        base = (0, self._at, self.size)[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def tell(self):
+        return self._at
+
+    def readinto(self, buffer):
+        count = max(0, min(len(buffer), self.size - self._at))
+        self._file.seek(self._start + self._at)
+        count = self._file.readinto(memoryview(buffer)[:count])
+        self._at += count
+        return count
+
+
+class FileSection(_Section):
+    """A range of bytes of a file, as a read-only file."""
+
+    def fill(self, start, into):
+        """Read bytes from `start` on into a writable buffer, all of it; see `checksum.fill`."""
+        fill(self._file, self._place(start, len(into)), into)
+
+    def _place(self, start, size):
+        """Return the offset of a range in the file."""
+        if start + size > self.size:
+            raise EOFError("the member is cut off")
+        return self._start + start
+
+
+class CheckedSection(FileSection):
+    """A `FileSection` whose `checksum` reads only what `fill` has not read."""
+
+    def __init__(self, file, start, size):
+        super().__init__(file, start, size)
+        self._pieces = Pieces()
+
+    def fill(self, start, into):
+        size = len(into)
+        if size < _LEAST:
+            super().fill(start, into)
+        else:
+            crc = Reading(self._file, self._place(start, size), size, into).value()
+            self._pieces.add(start, start + size, crc)
+
+    def checksum(self):
+        """Return the CRC-32 of all bytes."""
+        return self._pieces.checksum(self._file, self._start, self.size)
+
+    def unchecked(self):
+        """Return the section as one whose bytes are known to be right."""
+        return FileSection(self._file, self._start, self.size)
+
+
+class WrittenSection(_Section):
+    """The end of a file, from its current position, as a file to write in any order.
+
+    `checksum` reads only what was not written in large parts.
+    """
+
+    def __init__(self, file):
+        super().__init__(file, file.tell(), 0)
+        self._pieces = Pieces()
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        data = memoryview(data)
+        end = self._at + len(data)
+        self._pieces.forget(self._at, end)
+        self._file.seek(self._start + self._at)
+        if len(data) < _LEAST:
+            self._file.write(data)
+        else:
+            crc = Crc32(len(data))
+            write_checked(self._file, data, crc)
+            self._pieces.add(self._at, end, crc.value())
+        self._at, self.size = end, max(self.size, end)
+        return len(data)
+
+    def truncate(self, size=None):
+        size = self._at if size is None else size
+        self._pieces.forget(size, max(size, self.size))
+        self.size = size
+        self._file.truncate(self._start + size)
+        return size
+
+    def checksum(self):
+        """Return the CRC-32 of all bytes."""
+        self._file.flush()
+        return self._pieces.checksum(self._file, self._start, self.size)
+
+    def seek_end(self):
+        """Set the position of the file behind the section."""
+        self._file.seek(self._start + self.size)
