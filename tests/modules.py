@@ -163,13 +163,15 @@ TESTED_IN = {
     "saving/test_checkpoint.py": """
         core/deferred saving/background saving/checkpoint_manager saving/object_graph
         saving/states train""",
+    "saving/test_checksum.py": "saving/crc32",
     "saving/test_configs.py": "core/configs",
     "saving/test_hostile.py": "saving/archive saving/hdf5 saving/limits saving/texts",
     "saving/test_legacy_h5.py": "saving/hdf5_texts saving/legacy_h5_writing",
+    "saving/test_reading.py": "saving/sections core/stored",
     "saving/test_shards.py": "saving/model_folder",
     "saving/test_torch_files.py": "saving/torch_file saving/torch_weights",
     "saving/test_weights.py": "saving/named_arrays",
-    "saving/test_writing.py": "saving/tree core/stored",
+    "saving/test_writing.py": "saving/tree",
     "surface/test_values.py": "functions/*",
     "test_config.py": "functions/devices functions/settings",
     "test_debugging.py": "training/numerics_check autodiff/debug/nonfinite_values",
