@@ -164,12 +164,12 @@ def stored_member(archive, name, size):
         size: the number of bytes, roughly.
     """
     with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
-        part = _Member(archive.fp, size)
+        part = _CheckedMember(archive.fp, size)
         yield part
         member._crc, member._file_size = part.checksum.value(), part.size
 
 
-class _Member:
+class _CheckedMember:
     """Appends to a file, with a checksum of what was written."""
 
     def __init__(self, file, size):
