@@ -169,29 +169,32 @@ def kill_saving(kills: int, seed: int) -> None:
 # ---- training ------------------------------------------------------------------------------------
 
 
-def kill_training(name: str, kills: int, seed: int, runs: int = 3) -> None:
-    """Kill runs of one API again and again; compare with runs that are not killed."""
-    rng, same, done, advanced, epochs = random.Random(f"{name} {seed}"), 0, 0, 0, 12
-    for number in range(runs):
+def kill_training(name: str, kills: int, seed: int) -> None:
+    """Kill runs of one API again and again; compare with a run that is not killed."""
+    rng, runs, same, done, advanced, epochs = random.Random(f"{name} {seed}"), 0, 0, 0, 0, 12
+
+    def work(folder: Path, plain: bool = False) -> None:
+        result = TRAINERS[name](None if plain else folder / "state", epochs)
+        (folder / ("plain" if plain else "resumed")).write_text(result)
+
+    with tempfile.TemporaryDirectory() as place:
+        start = time.perf_counter()
+        failed(status_of(in_child(lambda: work(Path(place), plain=True))))
+        seconds, plain = time.perf_counter() - start, Path(place, "plain").read_text()
+    while done < kills:  # a run may end before it is killed often enough: then another one begins
         with tempfile.TemporaryDirectory() as place:
-            folder = Path(place)
-
-            def work(folder: Path = folder, plain: bool = False) -> None:
-                result = TRAINERS[name](None if plain else folder / "state", epochs)
-                (folder / ("plain" if plain else "resumed")).write_text(result)
-
-            start = time.perf_counter()
-            failed(status_of(in_child(lambda: work(plain=True))))
-            seconds = time.perf_counter() - start
-            for _ in range(kills * (number + 1) // runs - kills * number // runs):
+            folder, status = Path(place), -signal.SIGKILL
+            while status == -signal.SIGKILL:
                 before = times_of(folder / "state")
-                pid = in_child(work)
-                time.sleep(rng.uniform(0.02, 0.7) * seconds)
-                os.kill(pid, signal.SIGKILL)
-                done += status_of(pid) == -signal.SIGKILL
-                advanced += times_of(folder / "state") != before
-            failed(status_of(in_child(work)))
-            same += (folder / "plain").read_text() == (folder / "resumed").read_text()
+                pid = in_child(lambda folder=folder: work(folder))
+                if done < kills:
+                    time.sleep(rng.uniform(0.02, 0.7) * seconds)
+                    os.kill(pid, signal.SIGKILL)
+                status = status_of(pid)
+                done += status == -signal.SIGKILL
+                advanced += status == -signal.SIGKILL and times_of(folder / "state") != before
+            failed(status)
+            runs, same = runs + 1, same + (plain == (folder / "resumed").read_text())
     print(
         f"\n## Training by {name}: {done} kills in {runs} runs, {advanced} after a new state was "
         f"saved; {same} of {runs} runs end with the same bits",
