@@ -96,7 +96,8 @@ def own_memory(variable):
     if thread.stack or thread.stateless is not None or thread.symbolic is not None:
         return None
     array = variable._array
-    return array if exclusive(array, holders=2) and array.flags.c_contiguous else None
+    owned = exclusive(array, holders=2) and array is variable._array  # no property that computes it
+    return array if owned and array.flags.c_contiguous else None
 
 
 class budget:

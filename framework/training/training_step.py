@@ -169,8 +169,7 @@ class TrainingStep:
         """
         if self._accumulator is None or not self._accumulator.count:
             return False
-        if self._scaled and is_ours(self.optimizer):
-            # a step that was just restored has scaled no loss yet
+        if self._scaled and is_ours(self.optimizer):  # a restored step has scaled no loss yet
             self.optimizer._framework.stage = "unscaled"
         if self._plans.possible():
             self._parts.flush()
