@@ -22,7 +22,8 @@ from framework.models.model import Model
 _PAPER = "Tan & Le 2019, arXiv:1905.11946"
 _PAPER_2 = "Tan & Le 2021, arXiv:2104.00298"
 _DROP = 0.2  # the drop rate of the last block (stochastic depth)
-_MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet's images
+# means and standard deviations of ImageNet's RGB channels
+_MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 class _Stage(NamedTuple):

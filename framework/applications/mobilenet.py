@@ -237,7 +237,7 @@ def _squeeze(x, name):
     y = conv(y, divisible(channels * 0.25), 1, f"{name}_conv", padding="same", use_bias=True)
     y = layers.ReLU(name=f"{name}_relu")(y)
     y = conv(y, channels, 1, f"{name}_conv_1", padding="same", use_bias=True)
-    y = _relu6(y + 3.0) * (1.0 / 6.0)  # hard sigmoid
+    y = _relu6(y + 3.0) * (1.0 / 6.0)  # the hard sigmoid of y
     return layers.Multiply(name=f"{name}_mul")([x, y])
 
 

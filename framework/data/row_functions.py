@@ -234,7 +234,7 @@ def _in_order(leaf, _):
 
 
 class _ExactOps(Recorder):
-    """Recorder that refuses ops whose rounding may depend on the number of rows, and effects."""
+    """Recorder that raises an error for side effects, and for ops that round by number of rows."""
 
     def op(self, op, args, attrs, outputs, saved):
         exact = op.kind == "elementwise" or op.name in _EXACT_OTHERS

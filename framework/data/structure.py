@@ -35,7 +35,7 @@ def array_in(value, name):
     if array.dtype.kind in "SUO":
         return array_of(array)  # strings become bytes, as in TensorFlow
     try:
-        # casts to native byte order
+        # cast to native byte order
         return array.astype(dtypes.as_dtype(array.dtype).np, copy=False)
     except DTypeError as error:
         raise DTypeError(f"{name}: {error}") from None

@@ -40,7 +40,7 @@ def arrays(file, names):
             type(x) is list and all(type(w) is int for w in x) for x in texts
         )
         if not is_texts or labels.shape != texts.shape or labels.dtype.kind not in "iu":
-            raise LoadError(f"{file}: expected lists of ints, and an int for each of them.")
+            raise LoadError(f"{file}: expected lists of ints, and one int for each list.")
     return found
 
 

@@ -19,7 +19,7 @@ _FORMATS = ("compact", "sequence", "matrix")
 
 
 def _diagonals(diagonals, diagonals_format, what):
-    """Return the diagonals above, on and below the main one as (..., 3, n)."""
+    """Return the superdiagonal, the main diagonal and the subdiagonal, in shape (..., 3, n)."""
     if diagonals_format not in _FORMATS:
         raise InvalidArgumentError(
             f"{what}: `diagonals_format` must be one of {_FORMATS}, got {diagonals_format!r}."

@@ -45,7 +45,7 @@ def matmul(
     if output_type is not None:
         a, b = _in_int32(a, b, output_type)
     a, b = strict(tensor(a), b)
-    dtype = a.array.dtype if type(a) is Tensor else a.dtype.np  # faster than `a.dtype`
+    dtype = a.array.dtype if type(a) is Tensor else a.dtype.np  # the property `a.dtype` is slower
     if dtype.itemsize < 4 and dtype.kind in "bi":
         raise DTypeError(
             f"matmul: expected floats, complex numbers or integers of 32 bits or more, got "

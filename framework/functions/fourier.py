@@ -121,7 +121,7 @@ def _real_transform(x, fft_length, rank, what):
     for axis, length in enumerate(lengths, x.ndim - rank):
         x = fitted(x, length, axis)
     if not lengths[-1]:
-        return cast(x, dtype=np.result_type(x.dtype.np, np.complex64))  # without elements
+        return cast(x, dtype=np.result_type(x.dtype.np, np.complex64))  # no elements
     y = fourier.rfft(x, length=lengths[-1])
     others = tuple(range(x.ndim - rank, x.ndim - 1))
     return fourier.fft(y, axes=others) if others else y
@@ -130,7 +130,7 @@ def _real_transform(x, fft_length, rank, what):
 def _back_transform(x, fft_length, rank, what):
     x = _complex(x, rank, what)
     if fft_length is None and not x.shape[-1]:
-        return real(x)  # without elements
+        return real(x)  # no elements
     default = (*x.shape[x.ndim - rank : -1], 2 * (x.shape[-1] - 1))
     lengths = _lengths(fft_length, default, what)
     if lengths[-1] < 1:

@@ -232,7 +232,7 @@ def segment_sum(
     Args:
         data: a tensor.
         indices: rows of `data`.
-        segment_ids: the segment of each of them, ascending.
+        segment_ids: the segment of each of these rows, ascending.
         num_segments: the number of segments; None: the last one + 1.
         sparse_gradient: ignored.
 

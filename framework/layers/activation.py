@@ -124,7 +124,7 @@ class Softmax(Layer, builds_at_init=True):
 def _refuse_mask(layer, mask, inputs):
     """Raise ShapeError unless the mask broadcasts to the inputs."""
     own, wanted = tuple(mask.shape), tuple(inputs.shape)
-    pairs = zip(own[::-1], wanted[::-1])  # broadcasting aligns the last axes
+    pairs = zip(own[::-1], wanted[::-1])  # from the last axis, as in broadcasting
     if len(own) > len(wanted) or any(m not in (1, None, n) for m, n in pairs if n is not None):
         raise ShapeError(
             f"{type(layer).__name__} layer {layer.name!r}: expected a mask that broadcasts to the "

@@ -104,7 +104,7 @@ class Loss(Watched, kw_only=True, base_by_position=True, casts_labels=True):
             sample_weight: weights that broadcast to the values of `call`.
         """
         mask = getattr(y_pred, "_keras_mask", None)
-        dtype = self.dtype or as_dtype(floatx())  # None without super().__init__()
+        dtype = self.dtype or as_dtype(floatx())  # self.dtype is None without super().__init__()
         label_dtype = dtype if type(self)._framework.casts_labels else None
         if type(y_pred) is Tensor and type(y_true) is Tensor:
             y_pred = as_tensor(y_pred, dtype)

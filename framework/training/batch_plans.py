@@ -95,7 +95,10 @@ class _BatchFunction(CallArguments):
     __slots__ = ("_names", "_run")
 
     def __init__(self, run, batch, names):
-        self.values, self._leaves = batch, None  # as the base class's __init__, without a call
+        self.values, self._leaves = (
+            batch,
+            None,
+        )  # as the base class's __init__ sets them
         self._run, self._names = run, names
 
     def __call__(self, tensors):

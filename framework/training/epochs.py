@@ -76,7 +76,9 @@ def debugging(debug):
         return nullcontext()
     if debug != "numerics":
         raise InvalidArgumentError(f'fit: debug must be None or "numerics", got {debug!r}.')
-    from framework.training.numerics_check import numerics  # rarely needed: imported here
+    from framework.training.numerics_check import (
+        numerics,
+    )  # rarely needed, so imported here
 
     return numerics()
 

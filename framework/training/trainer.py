@@ -267,7 +267,7 @@ class Trainer(Fitting):
             >>> [finding.subject for finding in page.findings if not finding.good]
             ['outputs', 'units', 'overfit']
         """
-        # rarely needed: imported here
+        # rarely needed, so imported here
         from framework.training.mistakes.fast_check import fast_check
 
         return fast_check(self, x, y, batch_size)

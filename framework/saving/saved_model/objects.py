@@ -53,7 +53,7 @@ class LoadedObject(Module):
         own = vars(self).get("__call__")
         if own is None:
             raise TypeError(
-                "This object of a saved model is not callable: its __call__ was no tf.function. "
+                "This object of a saved model is not callable: its __call__ was not a tf.function. "
                 f"Use one of its functions: {sorted(loaded_functions(self))}, or `signatures`."
             )
         return own(*args, **kwargs)

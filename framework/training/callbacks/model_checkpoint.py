@@ -82,7 +82,7 @@ class ModelCheckpoint(Monitor):
         self._framework.saves = ("best", "_framework.epoch", "_framework.batches")
 
     def on_train_begin(self, logs: Any = None) -> None:
-        if self.save_best_only:  # only then values are compared
+        if self.save_best_only:  # other modes do not compare values
             super().on_train_begin(logs)
 
     def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:

@@ -131,7 +131,9 @@ class Course:
             )
 
     def _causes(self, batch):
-        from framework.training.mistakes import one_pass  # rarely needed: imported here
+        from framework.training.mistakes import (
+            one_pass,
+        )  # rarely needed, so imported here
 
         try:
             return one_pass.one_pass(self._step, *map(as_tensors, batch)).mistakes()

@@ -78,7 +78,7 @@ def _blocks(b, z, count, units):
 
 
 def _operator(b, op_type, x, states, weights, order, how, **attrs):
-    """Add ONNX's operator; `order` lists, for each of its gates, the index of our block."""
+    """Add ONNX's operator; `order` lists for each of its gates the index in Keras's order."""
     units = states[0].shape[-1]
     kernel, recurrent_kernel, bias = weights
     x = flip(b, x, axis=1) if how["reverse"] else x
