@@ -102,6 +102,19 @@ class SeedGenerator:
         return cls(**config)
 
 
+def generator_with(state):
+    """Return a SeedGenerator whose state is the given variable.
+
+    Raises:
+        ValueError: the variable does not hold a seed and a number of draws.
+    """
+    if state.array.shape != (2,) or state.array.dtype != np.uint32:
+        raise ValueError("the state of a generator must be two uint32 numbers")
+    made = object.__new__(SeedGenerator)
+    made.name, made._initial_seed, made.state = state.name, int(state.array[0]), state
+    return made
+
+
 class drawing_at:
     """Context in which this thread's draws depend on a position instead of on earlier draws.
 

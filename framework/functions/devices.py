@@ -82,6 +82,36 @@ def get_memory_growth(device):
     return True
 
 
+class LogicalDeviceConfiguration(NamedTuple):
+    """The configuration of a part of a device; the parts of the CPU are one device.
+
+    Args:
+        memory_limit: accepted without effect.
+        experimental_priority, experimental_device_ordinal: accepted without effect.
+    """
+
+    memory_limit: Any = None
+    experimental_priority: Any = None
+    experimental_device_ordinal: Any = None
+
+
+def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
+    """Accept parts of the CPU, whose names `device` takes; they stay one device, with one replica.
+
+    Raises:
+        InvalidArgumentError: there is no such device.
+    """
+    if device not in list_physical_devices():
+        raise InvalidArgumentError(
+            f"set_logical_device_configuration: `device`: expected {list_physical_devices()[0]!r}, "
+            f"got {device!r}."
+        )
+    if len(logical_devices or ()) > 1:
+        logging.getLogger("framework").warning(
+            f"The {len(logical_devices)} parts of the CPU are one device."
+        )
+
+
 _placement = {"log": False, "soft": True}
 
 

@@ -7,9 +7,11 @@ from typing import Any
 
 from framework.core.errors import InvalidArgumentError, suggest
 from framework.functions.devices import (
+    LogicalDeviceConfiguration,
     get_memory_growth,
     list_logical_devices,
     list_physical_devices,
+    set_logical_device_configuration,
     set_memory_growth,
     set_visible_devices,
 )
@@ -17,11 +19,13 @@ from framework.kernels import threads
 from framework.kernels.tier import set_tier
 
 experimental = SimpleNamespace(
+    VirtualDeviceConfiguration=LogicalDeviceConfiguration,
     get_memory_growth=get_memory_growth,
     get_visible_devices=list_physical_devices,
     list_logical_devices=list_logical_devices,
     list_physical_devices=list_physical_devices,
     set_memory_growth=set_memory_growth,
+    set_virtual_device_configuration=set_logical_device_configuration,
     set_visible_devices=set_visible_devices,
 )
 threading = SimpleNamespace(

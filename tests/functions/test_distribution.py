@@ -134,6 +134,11 @@ def test_options_of_devices_and_graphs():
     assert tf.config.optimizer.get_experimental_options() == {"constant_folding": False}
     tf.config.optimizer.set_experimental_options({"constant_folding": True})
     tf.config.optimizer.set_jit(True)
+    parts = [tf.config.LogicalDeviceConfiguration(memory_limit=64)] * 2
+    tf.config.set_logical_device_configuration(tf.config.list_physical_devices()[0], parts)
+    assert len(tf.config.list_logical_devices()) == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="`device`: expected"):
+        tf.config.set_logical_device_configuration("GPU:0", parts)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"'constant_fold'.*constant_folding"):
         tf.config.optimizer.set_experimental_options({"constant_fold": True})
     assert tf.version.VERSION == tf.__version__ == tf.version.GIT_VERSION

@@ -109,7 +109,9 @@ class _Description:
         source = call.node.draw.source
         fixed = isinstance(source, random.Stateless)
         attrs = {name: self._argument(value) for name, value in call.attrs.items()}
-        return {"draw": attrs, "at": list(source.advance()) if fixed else None}
+        state = getattr(source, "state", None)
+        number = None if state is None else self._number_of(state)
+        return {"draw": attrs, "at": list(source.advance()) if fixed else None, "state": number}
 
     def _pass_on(self, call):
         """Use the last arguments of a custom gradient, which are computed, as its results."""
@@ -285,8 +287,10 @@ class Program:
 
     def _draw(self, step):
         attrs = {name: self._attribute(value) for name, value in step["draw"].items()}
-        at = step["at"]
+        at, number = step["at"], step["state"]
         source = None if at is None else random.Stateless(*at)
+        if number is not None:
+            source = random.generator_with(self._of_number[number])
 
         def draw(state):
             values = {n: _at(v, state) for n, v in attrs.items()}

@@ -239,6 +239,21 @@ def test_two_open_first_axes(tmp_path):
         found.alike(a, b)
 
 
+def test_generators_continue(tmp_path):
+    made = tf.Module()
+    made.generator = tf.random.Generator.from_seed(3)
+    made.layer = keras.layers.Dropout(0.5, seed=1)
+    spec = [tf.TensorSpec([8])]
+    made.draw = tf.function(lambda: made.generator.normal([3]), input_signature=[])
+    made.dropped = tf.function(lambda x: made.layer(x, training=True), input_signature=spec)
+    made.draw()
+    found = through(made, tmp_path)
+    for _ in range(3):
+        np.testing.assert_array_equal(found.draw(), made.draw())
+        np.testing.assert_array_equal(found.dropped(tf.ones([8])), made.dropped(tf.ones([8])))
+    np.testing.assert_array_equal(found.generator.state, made.generator.state)
+
+
 def test_other_dtypes(tmp_path):
     made = tf.Module()
     made.half = tf.Variable(np.arange(3), dtype=tf.bfloat16)
