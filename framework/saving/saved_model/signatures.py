@@ -25,8 +25,9 @@ _OTHERS = (
 networks that halve sizes several times."""
 
 
-_MOST_OPEN, _MOST_TRIED = 3, 250
-"""The largest numbers of unknown sizes to try with sizes of variables, and of combinations."""
+_MOST_OPEN, _MOST_TRIED, _MOST_PLAIN = 3, 250, 65
+"""The largest numbers of unknown sizes to try with sizes of variables, and of combinations. One
+unknown size alone is also tried with all numbers below the last."""
 
 
 class SavedSignature:
@@ -58,6 +59,8 @@ class SavedSignature:
         opens = sum(n is None for s in self.specs for n in tuple(s.shape)[1:])
         roots = [math.isqrt(n) for n in sizes if math.isqrt(n) ** 2 == n]
         known = [None, *sorted({*roots, *sizes, 1}, key=lambda n: (n not in roots, n))]
+        if opens == 1:
+            known += [n for n in range(2, _MOST_PLAIN) if n not in known]
         if not 0 < opens <= _MOST_OPEN:
             return
         for chosen in islice(product(known, repeat=opens), 1, _MOST_TRIED):

@@ -171,8 +171,16 @@ def test_open_sizes_that_only_those_of_variables_fit(tmp_path):
     made.shift = tf.function(lambda x: x - made.mean, input_signature=[tf.TensorSpec([None, None])])
     made.flat = tf.function(lambda x: tf.reshape(x, [-1, 16]) @ made.kernel,
                             input_signature=[tf.TensorSpec([None, None, None])])  # fmt: skip
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None])])
+    def seven(x):
+        codes = tf.one_hot(tf.cast(x[:, 6], tf.int32), 24)
+        return tf.concat([x[:, :6], codes], axis=1) - made.mean
+
+    made.seven = seven
     found = through(made, tmp_path)
     assert found.shift(tf.ones([7, 30])).shape == (7, 30)
+    assert found.seven(tf.ones([5, 7])).shape == (5, 30)
     x = tf.constant(np.random.default_rng(0).normal(size=(5, 4, 4)), tf.float32)
     np.testing.assert_array_equal(found.flat(x), made.flat(x))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Could not find matching"):
