@@ -207,6 +207,17 @@ def test_bad_arguments(call, error, said):
         call()
 
 
+@pytest.mark.parametrize("mode", ["CONSTANT", "REFLECT", "SYMMETRIC"])
+def test_pad_of_nothing_is_another_tensor(mode):
+    """A gradient with respect to the result is none with respect to the argument."""
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        y = tf.pad(x, [[0, 0]], mode)
+        tape.watch(y)
+        z = y * 3.0
+    assert tape.gradient(z, [x, y])[0] is None
+
+
 def test_new_tensors_each_time():
     x = tf.constant([1.0])
     assert tf.identity(x) is not x
