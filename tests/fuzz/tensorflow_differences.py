@@ -80,6 +80,9 @@ DIFFERENCES = {
     "factors": Difference(
         r"cumprod\(", r"(nan|inf|0\.0)\) instead of",
     ),
+    "Second derivatives of `reduce_prod` are exact; TensorFlow divides by the factors": Difference(
+        r"reduce_prod\(", r"(nan|inf|0\.0)\) instead of", by="second",
+    ),
     "The derivative of `pow` with respect to the exponent is 0 where the base is 0 or less; in "
     "TensorFlow it is NaN where the power is not finite": Difference(r"pow\(|\*\*", _NAN_FOR_ZERO),
     "The derivative of `reduce_std` of equal numbers is 0; NaN in TensorFlow": Difference(
