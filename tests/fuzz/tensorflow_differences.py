@@ -97,7 +97,8 @@ DIFFERENCES = {
             r"(asin|acos|atanh)\(", r"\(-?inf\) instead of np\.float\d+\(nan\)", by="second"
         )
     ),
-    "`saturate_cast` of NaN to integers is 0; in TensorFlow another number of the dtype": Difference(
+    "`saturate_cast` of NaN to integers is 0; in TensorFlow another number of the "
+    "dtype": Difference(
         _BY_NAN.format("saturate_cast"), r"^line \d+: [-\d, \[\]]+ instead of [-\d, \[\]]+$",
     ),
     "Second derivatives of `bessel_i0e` at denormal float16 numbers are finite; infinite in "
@@ -177,6 +178,15 @@ DIFFERENCES = {
     ),
     "`keras.ops.add` accepts integer arrays without elements; Keras on TensorFlow takes one of "
     "them for a bias and raises an error": _theirs("Biases must be 1D", r"keras\.ops\.add\("),
+    "`keras.ops.add` broadcasts (1, n) and (n, 1) to (n, n); Keras on TensorFlow takes one of them "
+    "for a bias and returns (1, n)": Difference(
+        r"keras\.ops\.add\(", r"\w+\[1, (\d+)\] instead of \w+\[\1, \1\]",
+    ),
+    "`relu6` and `hard_sigmoid` pass no gradient on where they are constant, and so no NaN; "
+    "TensorFlow multiplies the NaN by 0": Difference(
+        r"(?s)(?=.*(relu6|hard_sigmoid)\()(?=.*special=True)",
+        r"\(nan\) instead of np\.float\d+\(-?\d",
+    ),
     "`slice` of a 0-d tensor accepts `[]` as `begin` and `size`; TensorFlow "
     "raises an error": _theirs(
         "attr 'Index' of float is not in the list", r"\[\]|tf\.slice\("
