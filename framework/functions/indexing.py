@@ -92,7 +92,7 @@ def gather(
     return _batch_gather(x, indices, axis, batch_dims)
 
 
-def _ragged_gather(x, indices, axis, batch_dims):
+def _ragged_gather(x, indices, axis, batch_dims) -> Any:
     """Gather rows of a ragged tensor, or rows at ragged indices."""
     if batch_dims or axis:
         raise InvalidArgumentError(
