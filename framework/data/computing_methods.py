@@ -12,7 +12,8 @@ from framework.data.parallel import AUTOTUNE
 from framework.data.purity import is_pure
 from framework.data.structure import array_in, as_element
 
-_CYCLE = 8  # default cycle_length of `interleave`: a constant, so that all machines give one order
+# default cycle_length of `interleave`; a constant, so that the order is the same on all machines
+_CYCLE = 8
 
 
 class ComputingMethods:
@@ -33,8 +34,8 @@ class ComputingMethods:
             map_func: a function of an element; a tuple's components are separate arguments.
             num_parallel_calls: the number of threads; None for none. AUTOTUNE begins with one per
                 CPU, measures more and fewer while the consumer waits, and keeps what is fastest.
-                Results and random draws do not depend on how many they are.
-            deterministic: False to return results as they are ready.
+                Results and random draws do not depend on this number.
+            deterministic: False to return results in the order of completion.
             synchronous, use_unbounded_threadpool: accepted, without effect.
             use_multiprocessing: use processes instead of threads, one per CPU if
                 `num_parallel_calls` is None: for functions of Python code, which threads do not
@@ -73,8 +74,8 @@ class ComputingMethods:
             cycle_length: the number of datasets that are open at the same time; 8 by default, on
                 every machine.
             block_length: the number of elements of one dataset before those of the next; 1 if None.
-            num_parallel_calls: not None for threads that compute the elements of the open datasets
-                in advance; the order is the same.
+            num_parallel_calls: any value but None lets threads compute the elements of the open
+                datasets in advance; the order is the same.
             deterministic: accepted; elements keep their order.
 
         >>> from framework.data import Dataset
@@ -110,13 +111,15 @@ class ComputingMethods:
     ):  # fmt: skip
         """Return a dataset of the elements of `reduce_func(key, dataset of a group)`.
 
-        A group is of consecutive elements of the same key; others may lie between them.
+        A group consists of successive elements with the same key; elements with other keys may lie
+        between them.
 
         Args:
             key_func: a function of an element that returns one int.
             reduce_func: a function of a key and a Dataset that returns a Dataset.
             window_size: the largest number of elements of a group.
-            window_size_func: instead of `window_size`, a function of a key that returns it.
+            window_size_func: a function that returns the window size of a key, instead of
+                `window_size`.
 
         >>> from framework.data import Dataset
         >>> pairs = Dataset.range(6).group_by_window(
@@ -138,9 +141,9 @@ class ComputingMethods:
         self, class_func: Any, target_dist: Any, initial_dist: Any = None, seed: Any = None,
         name: str | None = None,
     ):  # fmt: skip
-        """Return a dataset of pairs (class, element) in which classes have wanted frequencies.
+        """Return a dataset of pairs (class, element) in which the classes have given frequencies.
 
-        Elements are left out at random, none is repeated.
+        Elements are left out at random; no element is repeated.
 
         Args:
             class_func: a function of an element that returns its class, an int.

@@ -148,7 +148,7 @@ class PaddedBatch(Batch):
 
 
 def _padded_shape(shape, wanted):
-    """Return a batch's shape with the sizes of `wanted`; None for sizes that vary by batch."""
+    """Return the shape of a batch with the sizes of `wanted`; sizes that vary by batch are None."""
     if wanted is None or shape is None:
         return shape
     return (shape[0], *(None if n in (None, -1) else n for n in wanted))
@@ -177,7 +177,7 @@ def _padded(arrays, shape, value):
             row[: array.shape[0]] = array
         return out
     for i, array in enumerate(arrays):
-        # NumPy would store a 0-d array of strings as an object: store its string
+        # store the string, because NumPy would store a 0-d array of strings as an object
         out[(i, *map(slice, array.shape))] = array if array.ndim else array[()]
     return out
 
@@ -327,7 +327,7 @@ class GroupByWindow(Stage):
     """The elements of `reduce(key, dataset of a group)`.
 
     A group holds elements of one key; it ends when it has `size(key)` elements, or at the end of
-    the data, where groups come in the order of their keys.
+    the data. The last groups are in the order of their keys.
     """
 
     calls_python = True

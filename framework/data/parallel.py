@@ -19,7 +19,7 @@ class Parallel:
         source: an iterator; only the consumer's thread reads it.
         numbers: an iterator over ints.
         workers: the number of threads; AUTOTUNE for what a `Tuner` measures.
-        in_order: False to return results as they are ready.
+        in_order: False to return results in the order of completion.
     """
 
     def __init__(self, function, source, numbers, workers, in_order=True):
@@ -57,7 +57,7 @@ class Parallel:
                 element = next(self._source)
             except StopIteration:
                 self._ended = True
-            # raised at this element's position, after the earlier results
+            # raise the error at this element's position, after the earlier results
             except Exception as error:
                 failed = futures.Future()
                 failed.set_exception(error)
@@ -147,6 +147,6 @@ class Tuner:
 
 
 _TIMES = 16  # most calls at a time for each CPU: calls may wait for a disk or a network
-_FEWEST, _SECONDS = 16, 0.1  # results and time of a measurement, at least
-_BUSY = 0.3  # part of the time that the consumer waits, at least, if the calls are the slower side
+_FEWEST, _SECONDS = 16, 0.1  # least number of results and least time of a measurement
+_BUSY = 0.3  # the calls are the slower side if the consumer waits for this part of the time
 _GAIN = 1.05  # a larger count must be faster by this factor

@@ -50,7 +50,7 @@ class ProcessMap:
         source: an iterator; only this process reads it.
         numbers: an iterator over ints.
         count: the number of processes; AUTOTUNE for one per CPU.
-        note: `note(error, number)` adds to an error where it happened.
+        note: `note(error, number)` adds the stage and the element to an error.
     """
 
     def __init__(self, call, source, numbers, count, note):

@@ -31,11 +31,11 @@ class Workers:
     """Processes that compute `function(argument)`; results come in the order of the arguments.
 
     Args:
-        function: a function that can be pickled where processes are spawned; forked ones get it as
-            it is.
+        function: where processes are spawned, a function that can be pickled; forked processes get
+            it unchanged.
         count: the number of processes.
-        name: what errors call them.
-        context: of multiprocessing; how processes are started.
+        name: their name in error messages.
+        context: the context of `multiprocessing` that starts the processes; None for the default.
 
     Raises:
         WorkerError: a process has ended, for example because it was killed.
@@ -112,7 +112,8 @@ def _caught(worker):
         return worker.result()
     except WorkerError:
         raise
-    except Exception as error:  # raised later: the results of the other workers must be read first
+    except Exception as error:
+        # raise the error later, because the results of the other workers must be read first
         return _Failure(error)
 
 
@@ -255,7 +256,7 @@ class _Inbox:
             memory.close()
 
     def remove(self):
-        """Give the memory back."""
+        """Remove the shared memory."""
         for memory in self._new:
             memory.unlink()
         for memory in {id(m): m for m in (*self._new, self._memory) if m is not None}.values():

@@ -49,7 +49,7 @@ def run(stage, what, function, element, number):
     """Return `function(element)`; an error names the element and the stage."""
     try:
         return call(function, element)
-    except StopIteration as error:  # would end the iteration silently
+    except StopIteration as error:  # a StopIteration would end the iteration silently
         failure = RuntimeError(f"{what} raised StopIteration.")
         noted(failure, stage, what, number)
         raise failure from error
@@ -95,7 +95,7 @@ def symbolic_result(function, spec):
             warnings.simplefilter("ignore")
             element = map_named(_symbol, spec, "")
             return map_named(_spec_of_symbol, _as_tuple(call(function, element)), "")
-    except Exception:  # any code may fail on symbolic inputs
+    except Exception:  # user code may raise any error for symbolic inputs
         return None
 
 
@@ -135,9 +135,9 @@ def _with_unknown_batch_size(spec, argument, argument_spec):
 class Map(Stage):
     """`function(element)` for each element, with `workers` on several threads.
 
-    On threads, what the function draws depends on the number of the element and of the iteration.
-    If the rows of arrays can pass through the function together, this stage only adds it to the
-    Rows, and batches call it.
+    On threads, random draws of the function depend on the numbers of the element and of the
+    iteration. If the rows of arrays can pass through the function together, this stage only adds it
+    to the Rows, and batches call it.
     """
 
     direct = True
@@ -153,7 +153,7 @@ class Map(Stage):
         if workers is not None:
             self.seed, self.epoch = seed, 0
         self.by_rows = RowFunction(function, self._result)
-        # None: not known yet, the first two rows decide
+        # None until the first two rows decide
         self._fits = None if is_pure(function) else False
 
     @property
@@ -345,9 +345,9 @@ class IgnoreErrors(Stage):
 class Interleave(Stage):
     """The elements of the datasets `function(element)`.
 
-    `cycle` datasets are open at a time, and `block` elements of one come before those of the next.
-    With `ahead`, a thread for each open dataset computes its elements in advance; what they draw
-    depends on the number of the element and of the iteration.
+    `cycle` datasets are open at a time; each in turn gives `block` elements.
+    With `ahead`, a thread for each open dataset computes its elements in advance; their random
+    draws depend on the numbers of the element and of the iteration.
     """
 
     calls_python = True
