@@ -12,6 +12,8 @@ author = "The framework authors"
 copyright = author
 html_title = "framework"
 html_theme = "furo"
+# Lines of 100 characters fit into the column.
+html_theme_options = {"light_css_variables": {"code-font-size": "0.73rem"}}
 html_show_sourcelink = False
 html_copy_source = False
 extensions = ["myst_nb"]
