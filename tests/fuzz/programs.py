@@ -448,7 +448,8 @@ class Program:
         self.plain(sets)
 
     def threaded(self, sets):
-        if self.variables or self.draws:
+        probes = any("probe(" in line for line in self.lines)  # threads keep in any order
+        if self.variables or self.draws or probes:
             return self.plain(sets)
         for _ in range(self.rng.choice([1, 3])):
             self.tail.append(f"threads(f, {self.order(sets, 1)})")

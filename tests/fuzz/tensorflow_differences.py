@@ -144,7 +144,8 @@ DIFFERENCES = {
     ),
     "`argmin` and `argmax` return the position of the first NaN, as in NumPy; TensorFlow ignores "
     "NaN": Difference(
-        _BY_NAN.format("argm(in|ax)"), r"^line \d+: [-\d, \[\]]+ instead of [-\d, \[\]]+$",
+        _BY_NAN.format("argm(in|ax)"),
+        r"^line \d+: [-\d, \[\]]+ instead of [-\d, \[\]]+$|Integer division by zero",
     ),
     "`sort` puts NaN last, as in NumPy, and `top_k` first; in TensorFlow an array with a NaN is "
     "not sorted": Difference(
