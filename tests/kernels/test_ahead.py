@@ -124,3 +124,8 @@ def test_groups_name_modules_with_warm():
     names = {module for group in ahead.GROUPS.values() for module in group}
     for name in names:
         assert hasattr(__import__(f"framework.kernels.fast.{name}", fromlist="x"), "warm")
+
+
+def test_the_team_compiles_how_functions_are_queued(tmp_path):
+    run("from framework.kernels.fast import team; team.warm()", tmp_path, FRAMEWORK_COMPILE="numba")
+    assert list(tmp_path.rglob("*team._change*"))

@@ -333,4 +333,5 @@ def _alone(work, arrays):
 
 
 def warm():
-    """Do nothing: `matmul.warm` compiles this module too."""
+    """Compile what queues functions; `matmul.warm` compiles the rest of this module."""
+    _change(np.zeros(_ASKED + 1, np.int64), _ASKED, 0)
