@@ -268,6 +268,7 @@ class Watch:
         gc.disable()
         self._outer = sys.gettrace()
         self._global_random = _global_random()
+        self._base = sys._getframe(1)  # the frame that makes the call
         # cheaper than sys.setprofile, which reports calls of C functions too
         sys.settrace(self._see)
         return self
@@ -284,7 +285,7 @@ class Watch:
             alive = [g for g in self._guards.values() if g.kind != LOCAL or g.root() is not None]
             self.state = PythonState(alive)
             self.changed = self.state.changed()
-        self._functions, self._random = {}, {}
+        self._functions, self._random, self._base = {}, {}, None
 
     def _why_not(self):
         for name, before, now in zip(_RANDOM, self._global_random, _global_random(), strict=True):
@@ -300,14 +301,28 @@ class Watch:
         code = frame.f_code
         if event == "call" and id(code) not in self._seen:
             asks = not _ASKING.isdisjoint(code.co_names)
-            if not _is_library(frame.f_globals.get("__name__") or ""):
-                self._enter(frame, code, paths_of(code))
-            elif not asks:
+            is_library = _is_library(frame.f_globals.get("__name__") or "")
+            if is_library and not asks:
                 self._held.append(code)  # a reference to the code object prevents reuse of its id
                 self._seen.add(id(code))
-            if asks and not self.asks_for_types:
-                self.asks_for_types = not _is_for_package(frame)
+            elif not self._is_importing(frame):
+                if not is_library:
+                    self._enter(frame, code, paths_of(code))
+                if asks and not self.asks_for_types:
+                    self.asks_for_types = not _is_for_package(frame)
         return None if self._outer is None else self._outer(frame, event, arg)
+
+    def _is_importing(self, frame):
+        """Return whether a frame belongs to an import during the call, such as an import hook.
+
+        The package imports modules when they are first needed. Import hooks of pytest or of a
+        debugger are not user code.
+        """
+        while frame is not None and frame is not self._base:
+            if frame.f_globals.get("__name__") == "importlib._bootstrap":
+                return True
+            frame = frame.f_back
+        return False
 
     def _enter(self, frame, code, paths):
         once = all(path[0] != LOCAL for path in paths) and not code.co_freevars

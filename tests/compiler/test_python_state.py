@@ -5,6 +5,7 @@ compared are results and what variables hold, to the last bit, with the function
 """
 
 import random
+import sys
 import types
 from typing import Any, NamedTuple
 
@@ -465,7 +466,6 @@ def test_callbacks_of_the_garbage_collector_are_ignored():
 
 def test_debuggers_and_profilers_keep_working():
     import cProfile
-    import sys
 
     seen, f = [], tf.function(lambda x: x * SETTING)
     before = sys.gettrace()
@@ -485,3 +485,27 @@ def test_debuggers_and_profilers_keep_working():
         for _ in range(3):
             f(tf.ones([4]))
     assert f.explain().count("1 plan") == 2
+
+
+class _Hook:
+    """An import hook that reads a global and asks for types, such as pytest's."""
+
+    reads = 0
+
+    def find_spec(self, name, path, target=None):
+        _Hook.reads += type(name) is str and OFFSETS is not None
+
+
+def test_import_hooks_are_no_user_code(monkeypatch):
+    def f(x, n):
+        import colorsys  # noqa: F401 (the import is what is tested)
+
+        return x * n
+
+    monkeypatch.setattr(sys, "meta_path", [_Hook(), *sys.meta_path])
+    compiled = tf.function(f)
+    for n in range(4):
+        monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+        compiled(X, 0.5 * n)
+    assert _Hook.reads
+    assert "(float32[3], any float): 1 plan" in compiled.explain()
