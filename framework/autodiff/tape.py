@@ -94,7 +94,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._watched = set()  # serials of watched tensors
         self._variables = {}  # serial of a watched variable -> the variable
         self._reads = {}  # serial of a variable -> serials of the tensors read from it
-        self._notes = []  # rare events; `notes.py` describes them
+        self._notes = []  # what explains missing gradients, such as ops without a derivative
 
     # ---- start and stop of recording ----
 

@@ -74,7 +74,7 @@ def _count(leaves):
     shapes = [shape_of(x) for x in leaves]
     if not all(shapes):
         raise ShapeError(
-            "vectorized_map: every tensor in elems needs a first axis of rows, got a 0-d one."
+            "vectorized_map: expected tensors of at least one axis in `elems`, got a 0-d tensor."
         )
     sizes = {shape[0] for shape in shapes}
     several = sizes - {1} or {1}

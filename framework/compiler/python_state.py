@@ -255,7 +255,8 @@ class Watch:
         self._functions = {}  # id of a code object -> function with this code
         self._remember(function)
         self._guards, self._roots = {}, []
-        self._seen, self._held = set(), []  # ids of processed code objects; the objects, kept alive
+        self._seen = set()  # ids of processed code objects
+        self._held = []  # these code objects: while they live, no other object has their ids
         # id of a random generator -> (generator, its state before the call, its name)
         self._random = {}
         self.asks_for_types = False

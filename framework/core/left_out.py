@@ -17,7 +17,7 @@ class LeftOut(NamedTuple):
 
 
 def why_left_out(namespace, name):
-    """Return the sentence about a name that a namespace of the package leaves out; None if unknown.
+    """Return the reason why a namespace of the package leaves a name out; None if it has no entry.
 
     Args:
         namespace: the `__name__` of a module of the package.

@@ -49,7 +49,7 @@ class RowFunction:
         try:
             together = nest.flatten(self.together(element))
             rows = [nest.flatten(self.call(row, 0)) for row in _rows(element)]
-        # the error is raised again at its element, when the elements are computed
+        # computing the rows one by one raises the same error, at the row that causes it
         except Exception:
             return False
         if not all(type(leaf) is Tensor for leaf in together):

@@ -219,7 +219,8 @@ def _rows(elems, what):
         )
     if len({x.shape[0] for x in leaves}) > 1:
         raise ShapeError(
-            f"{what}: the first sizes of `elems` differ: {[x.shape[0] for x in leaves]}."
+            f"{what}: expected tensors of one size along the first axis in `elems`, got sizes "
+            f"{[x.shape[0] for x in leaves]}."
         )
     if leaves[0].shape[0] is None:
         raise SymbolicValueError(f"{what}: the number of rows is not known yet.")

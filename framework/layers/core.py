@@ -254,7 +254,7 @@ class Lambda(Layer):
 
     @classmethod
     def from_config(cls, config: Any, custom_objects: Any = None, safe_mode: Any = None):
-        """Return a layer from a config, in which functions are registered: no code is run."""
+        """Return a layer from a config; its functions are found by name, so no stored code runs."""
         names = ("function", "output_shape", "mask")
         found = {
             n: deserialize(config[n], custom_objects)

@@ -400,7 +400,7 @@ def _sum(a, b):
 def require_compiled(model, method, instead=""):
     """Return the model's `Compilation`; raise an error if it is not compiled.
 
-    `instead` ends the message: what a model without `compile` has for the method.
+    `instead` ends the message: what the caller of `method` can use without `compile`.
     """
     if model._framework.training is None:
         raise InvalidArgumentError(

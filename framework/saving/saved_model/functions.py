@@ -224,7 +224,7 @@ class _Case:
         )
 
     def run_with_arguments(self, *args, **kwargs):
-        """Return the result for arguments."""
+        """Run the restored function on arguments and return its result."""
         tensors = self.fitted(args, kwargs)
         if tensors is None:
             raise InvalidArgumentError(f"Expected arguments that fit {self.text}.")
