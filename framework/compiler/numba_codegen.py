@@ -174,7 +174,7 @@ class NumbaCodegen(NumpyCodegen):
     def _access(self, value, unit, written=False, columns=False):
         """Return the MemoryAccess of a value; without `unit` (bytes), chunks use all of it."""
         if not written and id(value) not in self._in_buffers:
-            unit = None  # the rows of a view may not be rows of its memory
+            unit = None  # a view can have its rows in another order than the array it views
         return MemoryAccess(self._memory(value), unit, written, columns)
 
     def _op(self, position, node):

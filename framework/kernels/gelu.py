@@ -73,7 +73,7 @@ def gelu_back(g, x, *, approximate):
 
 
 def slope(x, *, approximate):
-    """Return the derivative of gelu at x; g times it has the same bits as `gelu_back`."""
+    """Return the derivative of gelu at x; the cotangent times it has the bits of `gelu_back`."""
     return gelu_back(np.ones_like(x), x, approximate=approximate)
 
 

@@ -82,8 +82,8 @@ def _lstm_cell_composite(x, h, c, kernel, recurrent_kernel, bias):
     return sigmoid(o) * tanh(c), c
 
 
-# `lstm_cell` is one step of an LSTM with forget gates (Hochreiter & Schmidhuber). It returns the
-# new (h, c), given x (batch, features), h and c (batch, units), kernel (features, 4 units),
+# `lstm_cell` is one step of an LSTM with forget gates (Gers et al., 2000). It returns the new
+# (h, c), given x (batch, features), h and c (batch, units), kernel (features, 4 units),
 # recurrent_kernel (units, 4 units) and bias.
 lstm_cell = Op(
     "lstm_cell", _lstm_cell, backward=_lstm_cell_rule, composite=_lstm_cell_composite,

@@ -151,7 +151,7 @@ class FunctionMetric(metrics.MeanMetricWrapper):
         if np.ndim(values):
             return values
         self._scalars += 1
-        if self._scalars == 2:  # from the second batch on, a mean of batches may be wrong
+        if self._scalars == 2:  # the mean of two batches' values may not be that of all rows
             check_scalar_metric(self.name)
         values = operand(values, self.dtype, not isinstance(y_pred, np.ndarray))
         return broadcast_to(values, shape=shape_of(y_pred)[:1])

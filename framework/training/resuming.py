@@ -115,7 +115,7 @@ class Saving:
                     callback._framework.resume(unpacked(state, self._file.array))
 
     def _read(self):
-        """Return the state's file, or that of the state before if the last one is damaged."""
+        """Return the contents of the latest state file; of the previous one if that is damaged."""
         if self._keeps_previous and self._previous.exists():
             with suppress(LoadError):
                 return read_state(self._path, KIND)

@@ -104,7 +104,7 @@ class _ModelWriter:
         self._root = root
 
     def values(self, signatures):
-        """Return the JSON value of the file."""
+        """Return the object that the saved model's JSON file contains."""
         # signatures first, because they raise errors where functions only warn
         named = self._signatures(signatures)
         functions = {
