@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from framework.core.cast import cast
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
+from framework.core.operations import operation
 from framework.functions.devices import device as _device
 from framework.functions.movement import reshape
 from framework.functions.reduction import reduce_mean, reduce_sum
@@ -314,6 +315,7 @@ experimental = SimpleNamespace(
 # ---- losses per replica --------------------------------------------------------------------------
 
 
+@operation
 def compute_average_loss(
     per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Any:

@@ -53,7 +53,7 @@ def test_every_reason_is_used():
 
 
 # Not finite here though finite there: NaN that comes in goes out, or there is no value to have.
-UNFIT = ("A NaN is passed on", "Beyond the domain", "Refused here")
+UNFIT = ("NaN propagates", "Beyond the domain", "Errors here")
 
 
 @pytest.mark.parametrize(("text", "at"), OURS, ids=[f"{t} at {at}" for t, at in OURS])

@@ -134,6 +134,9 @@ VALUES = {
     "recompute_grad": (lambda f: doubled_by_tape(f(lambda x: x * x)), (9.0, 6.0)),
     "stop_gradient": (lambda f: doubled_by_tape(lambda x: f(x) * x), (9.0, 3.0)),
     "executing_eagerly": (lambda f: f(), True),
+    "debugging.get_log_device_placement": (lambda f: f(), False),
+    "debugging.set_log_device_placement": (lambda f: f(False), None),
+    "version": (lambda v: v.VERSION == v.GIT_VERSION == tf.__version__, True),
     "device": (lambda f: doubled_by_tape(lambda x: x * squared_within(f("CPU:0"), x)), (27, 27)),
     "init_scope": (lambda f: doubled_by_tape(lambda x: x * squared_within(f(), x)), (27, 9)),
     # classes

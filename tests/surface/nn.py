@@ -56,6 +56,10 @@ BINARY = -LABELS * special.log_expit(LOGITS) - (1 - LABELS) * special.log_expit(
 WEIGHTED = -3 * LABELS * special.log_expit(LOGITS) - (1 - LABELS) * special.log_expit(-LOGITS)
 
 VALUES = {
+    "nn.compute_average_loss": (
+        lambda f: [f(np.array([1.0, 2.0])), f([1.0, 2.0], [3.0, 0.5], 8)], [1.5, 0.5]
+    ),
+    "nn.scale_regularization_loss": (lambda f: f(np.array([1.0, 2.0])), 3.0),
     "nn.atrous_conv2d": (
         lambda f: f(image(X2), kernel(K2), 2, "VALID"),
         valid(X2, np.kron(K2, [[1, 0], [0, 0]])[:-1, :-1]),

@@ -16,8 +16,9 @@ TENSORS = set(words("""
     coordinates counts data depthwise_filter depthwise_kernel diagonal elements elems end_points
     features filter filters ids imag image image1 image2 images img1 img2 indices input input_
     input_tensor inputs kernel key labels lengths log_mel_spectrograms logits lower_upper mask
-    matrix mdcts mean mean_ss offset operands output overlaps params partitions
-    pointwise_filter pointwise_kernel predictions query real rhs sampled_candidates scale
+    matrix mdcts mean mean_ss offset operands output overlaps params partitions per_example_loss
+    pointwise_filter pointwise_kernel predictions query real regularization_loss rhs
+    sampled_candidates scale
     segment_ids seq_lengths sequences true_classes
     signal signals sorted_sequence start_points stfts t t_list target targets tensor transform
     updates value values var variable variance variance_ss volumes weights x x1 x2 xs y y_pred

@@ -20,7 +20,8 @@ NOT_OF_TENSORS = {
         TYPE_CHECKING compat.v1 as_dtype dtypes.as_dtype executing_eagerly device random.set_seed
         random.get_global_generator random.set_global_generator init_scope
         debugging.enable_check_numerics debugging.disable_check_numerics control_dependencies
-        group no_op
+        group no_op version
+        debugging.get_log_device_placement debugging.set_log_device_placement
         nest.assert_same_structure nest.flatten nest.is_nested nest.map_structure
         nest.pack_sequence_as
     """), "takes no tensors, or what is in a nest as it is"),

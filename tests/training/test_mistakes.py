@@ -156,7 +156,7 @@ CASES = {
     "nan": Case(
         nan_in_fit, r"nan from batch 1 of epoch 1.*debug=\"numerics\".*log, root or division", 2,
         lambda: error_of(lambda: nan_in_fit(debug="numerics")),
-        r"the op log \(in layer 'log', at .*test_mistakes.py:\d+\).*rows of the batch", 3,
+        r"the op log \(in layer 'net/log', at .*test_mistakes.py:\d+\).*rows of the batch", 3,
     ),
     "all frozen": Case(
         all_frozen, r"'net' has no trainable weights: all 4 are frozen.*'hidden'.*trainable =", 3

@@ -26,7 +26,7 @@ class Asset:
     >>> module.words = tf.saved_model.Asset(folder / "words.txt")
     >>> tf.saved_model.save(module, folder / "saved")
     >>> pathlib.Path(tf.saved_model.load(folder / "saved").words.asset_path).name
-    'words.txt'
+    '1_words.txt'
     """
 
     def __init__(self, path: Any):

@@ -5,7 +5,7 @@ Another number than that of `ours.json`, or the same as theirs, fails.
 
 _SEGMENTS = "[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6]"
 REASONS = {
-    "A NaN is passed on": f"""
+    "NaN propagates": f"""
         lambda x: tf.argmax(x,axis=-1)
         lambda x: tf.argmin(x,axis=-1)
         lambda x: tf.sort(x,axis=-1)
@@ -27,7 +27,7 @@ REASONS = {
         lambda x: tf.nn.softmax(x,axis=0)
         lambda x: tf.math.cumulative_logsumexp(x, axis=-1)
         keras.ops.soft_shrink""",
-    "Kinks and ties are TensorFlow's": """
+    "Derivatives at kinks and ties are TensorFlow's": """
         keras.ops.abs
         keras.ops.leaky_relu
         keras.ops.selu
@@ -80,7 +80,7 @@ REASONS = {
         keras.ops.celu
         tf.nn.gelu
         lambda x: tf.nn.log_poisson_loss(x, x, compute_full_loss=True)""",
-    "Right here": """
+    "Correct here": """
         tf.math.bessel_i0
         tf.math.bessel_i1
         lambda x: tf.math.cumprod(x, axis=-1)
@@ -102,11 +102,11 @@ REASONS = {
         lambda x: keras.ops.layer_normalization(x,epsilon=0.0)
         lambda x: keras.ops.rms_normalization(x,epsilon=0.0)
         lambda y, p: keras.losses.binary_crossentropy(y, p, from_logits=True)""",
-    "Refused here": """
+    "Errors here": """
         tf.linalg.cholesky
         tf.linalg.logdet
         lambda x: tf.linalg.qr(x)[1]""",
-    "The largest of nothing": """
+    "Maximum of an empty array": """
         keras.ops.max
         keras.ops.min
         keras.ops.ptp
