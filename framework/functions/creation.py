@@ -101,10 +101,9 @@ def sizes(shape, what):
     if not isinstance(shape, (list, tuple)):  # `index` converts tensors in a list to ints
         shape = (shape,) if np.ndim(shape) == 0 else np.asarray(shape)
     try:
-        found = tuple(index(n) for n in shape)
-        for n in found:
-            if n < 0 and what in _FROM_NOTHING:
-                raise InvalidArgumentError(f"{what}: Dimension {n} must be >= 0.")
+        found = tuple(map(index, shape))
+        if what in _FROM_NOTHING and found and min(found) < 0:
+            raise InvalidArgumentError(f"{what}: Dimension {min(found)} must be >= 0.")
         return found
     except SymbolicValueError:
         raise  # a size from a KerasTensor is known only when the model runs

@@ -263,11 +263,11 @@ def within(mode):
 
 
 @contextlib.contextmanager
-def at_most(seconds):
+def at_most(seconds, waiting=None):
     """Raise `TooLongError` in the main thread after some seconds, where the system can.
 
     The seconds are CPU time, which a busy machine does not stretch; a program that waits for
-    something, and so uses none, ends after ten times as many.
+    something, and so uses none, ends after `waiting` seconds: ten times as many by default.
     """
 
     def stop(*_):
@@ -278,7 +278,7 @@ def at_most(seconds):
         return
     clocks = {
         (signal.ITIMER_PROF, signal.SIGPROF): seconds,
-        (signal.ITIMER_REAL, signal.SIGALRM): 10 * seconds,
+        (signal.ITIMER_REAL, signal.SIGALRM): waiting or 10 * seconds,
     }
     before = {number: signal.signal(number, stop) for _, number in clocks}
     for (clock, _), limit in clocks.items():

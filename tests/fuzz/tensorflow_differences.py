@@ -187,6 +187,10 @@ DIFFERENCES = {
     "for a bias and returns (1, n)": Difference(
         r"keras\.ops\.add\(", r"\w+\[1, (\d+)\] instead of \w+\[\1, \1\]",
     ),
+    "`keras.ops.add` of shapes (n, n) and (n, 1) adds a column; Keras on TensorFlow takes the "
+    "column for a bias and adds it as a row": Difference(
+        r"(?s)(?=.*keras\.ops\.add\()(?=.*\[?\b\d+, 1[\])])", r"^line \d+: \S+ instead of ",
+    ),
     "`relu6` and `hard_sigmoid` pass no gradient on where they are constant, and so no NaN; "
     "TensorFlow multiplies the NaN by 0": Difference(
         r"(?s)(?=.*(relu6|hard_sigmoid)\()(?=.*special=True)",
