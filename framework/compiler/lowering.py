@@ -193,7 +193,9 @@ def _matmul(node, operands, out, number):
     first, second = operands
     first += ".T" if node.attrs.get("transpose_a") else ""
     second += ".T" if node.attrs.get("transpose_b") else ""
-    rows = a.shape[1] if node.attrs.get("transpose_a") else a.shape[0]
+    rows, inner = a.shape[::-1] if node.attrs.get("transpose_a") else a.shape
+    if inner == 1 and 1 in (a.size, b.size):
+        return [f"multiply({first}, {second}, {out})"]  # as `is_scaling` demands
     product = "dot" if rows * b.size <= matmul.ALONE else "large_dot"
     return [f"{product}({first}, {second}, {out})"]
 

@@ -172,14 +172,17 @@ def _power(a, b):
 
 
 def _power_vjp_b(g, y, a):
-    """Return g y log(a), or 0 where a <= 0 (for complex numbers: where a is 0)."""
+    """Return g y log(a), with log(a) = 0 where a <= 0 (for complex numbers: where a is 0).
+
+    So the derivative is 0 at a <= 0 if the power y is finite, and NaN if y is infinite or NaN.
+    """
     if type(a) in (int, float):
-        return g * y * math.log(a) if a > 0 else zero(g)
+        return g * y * (math.log(a) if a > 0 else 0.0)
     if type(a) is complex:
-        return g * y * cmath.log(a) if a else zero(g)
+        return g * y * (cmath.log(a) if a else 0.0)
     complex_ = getattr(a, "array", a).dtype.kind == "c"
     positive = not_equal(a, 0) if complex_ else greater(a, 0)
-    return masked(g * y * log(select(positive, a, 1.0)), positive)
+    return g * y * log(select(positive, a, 1.0))
 
 
 power = binary(

@@ -207,10 +207,18 @@ _INDEFINITE = (
     "the matrix is not positive definite; adding a small multiple of the identity may help."
 )
 
+
+def _cholesky(x):
+    y = np.linalg.cholesky(x)
+    if not np.isfinite(y).all():  # LAPACK accepts an infinite diagonal, and returns zeros below it
+        raise np.linalg.LinAlgError
+    return y
+
+
 # `cholesky` returns the lower triangle l with l lᴴ = x. It reads only the lower triangle of x.
 cholesky = Op(
     "cholesky",
-    lapack("cholesky", lambda x: np.linalg.cholesky(x), _INDEFINITE),
+    lapack("cholesky", _cholesky, _INDEFINITE),
     _cholesky_vjp, infer=_like_input, inputs=("x",), raises=True,
 )  # fmt: skip
 

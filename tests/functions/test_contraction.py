@@ -33,6 +33,20 @@ def test_operators_and_relatives():
 VECTORS = [((2, 3), (3,)), ((3,), (3, 2)), ((3,), (3,)), ((4, 2, 3), (3,)), ((3,), (4, 3, 2))]
 
 
+@pytest.mark.parametrize("matrix", [[[np.inf, 1.0, -1.0]], [[np.nan], [2.0]], [[np.inf]]])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_scalar_zero_times_infinity_is_nan(matrix, dtype):
+    """`np.dot` returns 0 here, because BLAS skips a scalar factor of 0."""
+    matrix, zero = np.array(matrix, dtype), np.zeros((1, 1), dtype)
+    factors = (zero, matrix) if len(matrix) == 1 else (matrix, zero)
+    with np.errstate(invalid="ignore"):
+        expected = matrix * zero
+    compiled = tf.function(tf.matmul)
+    for product in (tf.matmul, compiled, compiled, compiled):
+        found = product(*map(tf.constant, factors))
+        np.testing.assert_array_equal(found.numpy(), expected)
+
+
 @pytest.mark.parametrize("shapes", VECTORS, ids=str)
 def test_the_operator_refuses_vectors_but_keras_has_them(shapes):
     a, b = (R.normal(size=shape).astype("f4") for shape in shapes)

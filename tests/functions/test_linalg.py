@@ -275,6 +275,7 @@ ERRORS = {
     "solve: the matrix is not invertible": lambda: L.solve(np.ones((2, 2)), B),
     "inv: the matrix is not invertible": lambda: L.inv(np.ones((2, 2))),
     "cholesky: the matrix is not positive definite": lambda: L.cholesky([[1.0, 2.0], [2.0, 1.0]]),
+    "cholesky: the matrix is not positive": lambda: L.cholesky([[np.inf, 1.0], [1.0, 1.0]]),
     "inv: expected square matrices, got shape (2, 3)": lambda: L.inv(WIDE),
     "det: expected matrices, rank 2 or more, got shape (3,)": lambda: L.det([1.0, 2.0, 3.0]),
     "solve: expected matrices": lambda: L.solve(A, [1.0, 2.0]),

@@ -121,6 +121,8 @@ def stays_and_is_finite_where_float32_is(text, at, dtype):
     expected = wide["dtype"] if of_class or wide["dtype"] != "float32" else dtype
     assert y.dtype.name == expected
     ordinary = np.isin(np.abs(np.ravel(POINTS[at][0])), [1e30, 1e-30], invert=True)
+    if ordinary.size == np.size(y):  # where the power itself overflows, its derivative is NaN
+        ordinary &= ~(np.isinf(np.ravel(np.asarray(y, np.float64))) & ("** x" in text))
     for found, there in zip([y, *grads], [wide["value"], *wide["gradients"]], strict=True):
         if found is not None and there is not None:
             here = np.isfinite(np.ravel(np.asarray(found, np.float64)))
