@@ -70,19 +70,22 @@ class TensorArray:
 
     @property
     def flow(self):
-        """A placeholder: only TensorFlow's graphs need this tensor."""
+        """A tensor without meaning, for programs that pass it on.
+
+        Only TensorFlow's graphs need it.
+        """
         return Tensor(np.zeros((), np.int32))
 
     @property
     def handle(self):
-        """None: only TensorFlow's graphs have handles."""
+        """None, because only TensorFlow's graphs have handles."""
 
     def size(self, name: str | None = None):
         """Return the number of elements as an int32 tensor."""
         return Tensor(np.asarray(len(self._elements), np.int32))
 
     def identity(self):
-        """Return this array."""
+        """Return this TensorArray itself."""
         return self
 
     def close(self, name: str | None = None) -> None:
@@ -197,7 +200,7 @@ class TensorArray:
         return self
 
     def split(self, value: TensorLike, lengths: Any, name: str | None = None):
-        """Write the first `lengths[0]` rows of `value` at index 0, the next `lengths[1]` at 1..."""
+        """Write the first `lengths[0]` rows of `value` at index 0, and so on for each length."""
         value = self._tensor(value)
         lengths = sizes(lengths, "TensorArray.split")
         if not value.ndim or sum(lengths) != value.shape[0]:

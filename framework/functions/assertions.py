@@ -162,7 +162,8 @@ def assert_shapes(
     """Raise ShapeError unless each tensor has its shape; equal letters stand for equal sizes.
 
     Args:
-        shapes: {tensor: shape} or pairs; a shape holds ints, letters, and None or "." for any size.
+        shapes: a dict {tensor: shape}, or a list of pairs (tensor, shape). A shape holds ints,
+            letters, and None or "." for any size.
         data, summarize, name: ignored.
         message: the beginning of the error message.
 

@@ -185,7 +185,8 @@ def _weights_of(path, what):
         raise NotFoundError(f"{what}: there is no `vocab_file` {path!r}.") from None
 
 
-# {range_max: how often each class was a true class of `learned_unigram_candidate_sampler`}
+# maps `range_max` to the counts of the true classes that `learned_unigram_candidate_sampler` has
+# received.
 _seen: dict[int, np.ndarray] = {}
 
 

@@ -20,7 +20,7 @@ from framework.ops.casting import like, widened
 from framework.ops.complex import conjugated, is_complex, squared_size
 from framework.ops.slices import IndexedSlices, coalesced, sliced
 
-_tensor = tensor  # alias, because `norm` has a parameter `tensor`
+_tensor = tensor  # `norm` has a parameter `tensor`, which hides the function
 
 
 def matmul(
@@ -45,7 +45,8 @@ def matmul(
     if output_type is not None:
         a, b = _in_int32(a, b, output_type)
     a, b = strict(tensor(a), b)
-    dtype = a.array.dtype if type(a) is Tensor else a.dtype.np  # the property `a.dtype` is slower
+    # `a.array.dtype` is read faster than the property `a.dtype`
+    dtype = a.array.dtype if type(a) is Tensor else a.dtype.np
     if dtype.itemsize < 4 and dtype.kind in "bi":
         raise DTypeError(
             f"matmul: expected floats, complex numbers or integers of 32 bits or more, got "
@@ -111,7 +112,8 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Axis, name: str | None = None)
 
     Args:
         a, b: tensors.
-        axes: an int n (the last n axes of `a` with the first n of `b`), or two lists of axes.
+        axes: an int n, which pairs the last n axes of `a` with the first n of `b`; or two lists of
+            axes.
 
     >>> import framework as tf
     >>> tf.tensordot([1.0, 2.0], [3.0, 4.0], axes=1).numpy()

@@ -54,7 +54,7 @@ def _chosen(pred, a, b):
 
 
 def _like_both(a, b, operation=None, args=()):
-    """Return KerasTensors for the result of either branch; a size is None if the branches differ.
+    """Return KerasTensors of the shape of both branches' results; unequal sizes are None.
 
     Args:
         a, b: structures of tensors.
@@ -285,7 +285,7 @@ def _checked(result, wanted, dtypes):
 
 
 def _of_no_rows(fn, elems, leaves, wanted, dtypes):
-    """Return the result for `elems` without rows; a call of `fn` on zeros gives a row's shape."""
+    """Return the result for `elems` without rows; `fn` on zeros gives the shape of its results."""
     zeros = [Tensor(np.zeros(x.shape[1:], x.dtype.np)) for x in leaves]
     with pause_all():
         row = _checked(fn(nest.pack_sequence_as(elems, zeros)), wanted, dtypes)

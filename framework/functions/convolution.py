@@ -54,7 +54,7 @@ def conv1d(
     input: TensorLike, filters: TensorLike, stride: Any, padding: Any, data_format: Any = "NWC",
     dilations: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Convolve over one axis: `convolution` of input (batch, width, channels)."""
+    """Convolve over one axis of input (batch, width, channels); see `convolution`."""
     return _over(1, input, filters, stride, padding, data_format, dilations, "conv1d")
 
 
@@ -230,7 +230,9 @@ def conv2d_transpose(
     padding: Any = "SAME", data_format: Any = "NHWC", dilations: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Apply the transpose of `conv2d`, its gradient by the input: stride s enlarges s times.
+    """Apply the transpose of `conv2d`, which is its gradient for the input.
+
+    A stride of s makes the result s times as large as the input.
 
     Args:
         input: of shape (batch, height, width, channels).

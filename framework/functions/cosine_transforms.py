@@ -69,7 +69,10 @@ def idct(
     input: TensorLike, type: Any = 2, n: Any = None, axis: Axis = -1,
     norm: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the inverse of `dct`; without `norm`, times 2 * length (type 1: 2 * (length - 1))."""
+    """Return the inverse of `dct`.
+
+    If `norm` is None, it is multiplied by 2 * length, or for type 1 by 2 * (length - 1).
+    """
     x = _checked(input, type, n, axis, norm, "idct")
     x = x if n is None else fitted(x, int(n), x.ndim - 1)
     return _cosines(x, {1: 1, 2: 3, 3: 2, 4: 4}[type], norm)
@@ -80,7 +83,7 @@ def _cosines(x, type, norm):
     if type == 1:
         back = movement.getitem(x, index=(Ellipsis, slice(-2, 0, -1)))
         return real(fourier.rfft(movement.concat(x, back, axis=last), length=2 * n - 2))
-    if type == 4:  # type 4: the odd frequencies of a type 2 transform of length 2n
+    if type == 4:  # Type 4 consists of the odd frequencies of a type 2 transform of length 2n.
         y = _cosines(fitted(x, 2 * n, last), 2, None)
         y = movement.getitem(y, index=(Ellipsis, slice(1, None, 2)))
         return y * math.sqrt(0.5 / n) if norm else y
@@ -90,7 +93,7 @@ def _cosines(x, type, norm):
         y = fitted(fourier.rfft(fitted(x, 2 * n, last), length=2 * n), n, last)
         y = real(y * Tensor(2 * turns.conj()))
         return y * Tensor(weights.astype(dtype)) if norm else y
-    # type 3: the transpose of type 2, with the first element halved
+    # Type 3 is the transpose of type 2, with the first element halved.
     y = x * Tensor((0.5 / weights if norm else np.full(n, n)).astype(dtype))
     y = complex_(y, np.zeros((), dtype)) * Tensor(2 * turns)
     y = fourier.irfft(fitted(y, n + 1, last), length=2 * n)

@@ -100,7 +100,7 @@ def bincount(
             has this dtype.
         minlength, maxlength: the least and largest length of the result; larger integers are left
             out.
-        dtype: of the result, without weights.
+        dtype: the dtype of the result if `weights` is None.
         axis: None or 0 to count over all elements; -1 for each row along the last axis.
         binary_output: return 1 for every integer that occurs.
 
@@ -193,7 +193,7 @@ def confusion_matrix(
         labels, predictions: integers from 0, of one shape apart from axes of size 1.
         num_classes: by default the largest integer plus 1.
         weights: the number to add for each sample instead of 1.
-        dtype: of the result.
+        dtype: the dtype of the result.
 
     >>> import framework as tf
     >>> tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy()

@@ -98,7 +98,8 @@ _FROM_NOTHING = frozenset(("zeros", "ones", "fill"))
 
 def sizes(shape, what):
     """Convert `shape`, an int, sequence or tensor, to a tuple of ints."""
-    if not isinstance(shape, (list, tuple)):  # `index` converts tensors in a list to ints
+    # `operator.index` below converts the tensors in a list to ints
+    if not isinstance(shape, (list, tuple)):
         shape = (shape,) if np.ndim(shape) == 0 else np.asarray(shape)
     try:
         found = tuple(map(index, shape))
@@ -284,7 +285,8 @@ def one_hot(
            [1., 0., 0.]], dtype=float32)
     """
     if isinstance(indices, np.ndarray) and indices.dtype.kind in "fb":
-        indices = indices.astype(np.int64)  # TensorFlow casts arrays to int64, but not tensors
+        # TensorFlow casts NumPy arrays of floats to int64, but raises for such tensors
+        indices = indices.astype(np.int64)
     indices = tensor(indices)
     if not indices.dtype.is_integer:
         raise InvalidArgumentError(f"one_hot: `indices` must be integers, got {indices.dtype}.")

@@ -28,7 +28,7 @@ class PhysicalDevice(NamedTuple):
 
 
 class LogicalDevice(NamedTuple):
-    """A device with the name that programs use for it."""
+    """A device under the name that programs pass to `tf.device`."""
 
     name: str
     device_type: str
@@ -83,7 +83,7 @@ def get_memory_growth(device):
 
 
 class LogicalDeviceConfiguration(NamedTuple):
-    """The configuration of a part of a device; the parts of the CPU are one device.
+    """The configuration of a logical device, which is a part of the CPU.
 
     Args:
         memory_limit: accepted without effect.
@@ -96,7 +96,9 @@ class LogicalDeviceConfiguration(NamedTuple):
 
 
 def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
-    """Accept parts of the CPU, whose names `device` takes; they stay one device, with one replica.
+    """Divide the CPU into logical devices in name only: `tf.device` accepts their names.
+
+    They run on the same threads, and a strategy has one replica.
 
     Raises:
         InvalidArgumentError: there is no such device.
@@ -116,7 +118,7 @@ _placement = {"log": False, "soft": True}
 
 
 def set_log_device_placement(enabled: Any) -> None:
-    """Note whether placements are to be logged; nothing is logged, all ops run on the CPU."""
+    """Store the setting; nothing is logged, because all ops run on the CPU."""
     _placement["log"] = bool(enabled)
 
 
@@ -126,7 +128,7 @@ def get_log_device_placement() -> bool:
 
 
 def set_soft_device_placement(enabled: Any) -> None:
-    """Note whether missing devices may be replaced; they always are, by the CPU."""
+    """Store the setting; a missing device is always replaced by the CPU."""
     _placement["soft"] = bool(enabled)
 
 
@@ -175,7 +177,7 @@ def _kind(name):
 @functools.cache
 def _tell(kind):
     logging.getLogger("framework").warning(
-        f"This machine has no {kind} that the package can use: its ops run on the CPU."
+        f"This machine has no {kind} that the package can use: all ops run on the CPU."
     )
 
 

@@ -203,7 +203,7 @@ class Strategy:
 
 
 class MirroredStrategy(Strategy):
-    """Copies of a model on several devices: here one, because every device name means the CPU.
+    """A strategy with a copy of the model per device; here it has one copy, on the CPU.
 
     Args:
         devices: names of devices, which are checked and all mean the CPU.
@@ -217,7 +217,7 @@ class MirroredStrategy(Strategy):
 
 
 class OneDeviceStrategy(Strategy):
-    """One device.
+    """A strategy that runs everything on one device, which is the CPU.
 
     Args:
         device: its name.
@@ -229,7 +229,7 @@ class OneDeviceStrategy(Strategy):
 
 
 class CentralStorageStrategy(Strategy):
-    """Variables on the CPU.
+    """A strategy that keeps the variables on the CPU.
 
     Args:
         compute_devices, parameter_device: names of devices, which all mean the CPU.
@@ -240,7 +240,7 @@ class CentralStorageStrategy(Strategy):
 
 
 class MultiWorkerMirroredStrategy(Strategy):
-    """Several machines; raises an error if the environment variable TF_CONFIG has several workers.
+    """A strategy for several machines, which accepts only one: training runs in one process.
 
     Args:
         cluster_resolver, communication_options: accepted without effect.

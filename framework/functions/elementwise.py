@@ -43,7 +43,7 @@ subtract = tf.binary(ops.subtract, "{x} - {y}", alike_numbers)
 multiply = tf.binary(ops.multiply, "{x} * {y}", alike_numbers)
 truediv = tf.binary(
     division.true_divide,
-    "{x} / {y}; of integers a float64 (float32 for 8 and 16 bits), as in TensorFlow",
+    "{x} / {y}; integers give float64 (float32 for 8 and 16 bits), as in TensorFlow",
     alike_numbers,
     name="truediv",
 )

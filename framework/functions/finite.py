@@ -11,7 +11,7 @@ from framework.core.recorders import Recorder, push, remove, thread
 class FiniteCheck(Recorder):
     """A recorder that raises at the first op whose output has inf or NaN."""
 
-    # run backward passes and updates as ops, to check them too
+    # Updates and backward passes that a plan would fuse are run op by op, to check each op.
     replays = True
 
     def op(self, op, args, attrs, outputs, saved):

@@ -35,7 +35,7 @@ def lin_space(start: TensorLike, stop: TensorLike, num: Any, name: str | None = 
     return linspace(start, stop, num)
 
 
-# names of tf.contrib.eager of TensorFlow 1, often imported as `tfe`
+# TensorFlow 1's tutorials import tf.contrib.eager as `tfe` and use these names of it.
 contrib = SimpleNamespace(
     eager=SimpleNamespace(
         GradientTape=GradientTape,

@@ -121,7 +121,8 @@ def _real_transform(x, fft_length, rank, what):
     for axis, length in enumerate(lengths, x.ndim - rank):
         x = fitted(x, length, axis)
     if not lengths[-1]:
-        return cast(x, dtype=np.result_type(x.dtype.np, np.complex64))  # no elements
+        # there are no frequencies to compute
+        return cast(x, dtype=np.result_type(x.dtype.np, np.complex64))
     y = fourier.rfft(x, length=lengths[-1])
     others = tuple(range(x.ndim - rank, x.ndim - 1))
     return fourier.fft(y, axes=others) if others else y
@@ -130,7 +131,7 @@ def _real_transform(x, fft_length, rank, what):
 def _back_transform(x, fft_length, rank, what):
     x = _complex(x, rank, what)
     if fft_length is None and not x.shape[-1]:
-        return real(x)  # no elements
+        return real(x)  # there are no frequencies to transform
     default = (*x.shape[x.ndim - rank : -1], 2 * (x.shape[-1] - 1))
     lengths = _lengths(fft_length, default, what)
     if lengths[-1] < 1:
@@ -171,7 +172,10 @@ def irfft(input_tensor: TensorLike, fft_length: Any = None, name: str | None = N
 
 @operation
 def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """Return `rfft` along the last axis, then `fft` along the axis before; two lengths."""
+    """Return `rfft` along the last axis, followed by `fft` along the axis before it.
+
+    `fft_length` is two ints, one for each axis.
+    """
     return _real_transform(input_tensor, fft_length, 2, "rfft2d")
 
 
@@ -183,7 +187,10 @@ def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: str | None =
 
 @operation
 def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """Return `rfft` along the last axis, then `fft` along the two axes before; three lengths."""
+    """Return `rfft` along the last axis, followed by `fft` along the two axes before it.
+
+    `fft_length` is three ints, one for each axis.
+    """
     return _real_transform(input_tensor, fft_length, 3, "rfft3d")
 
 

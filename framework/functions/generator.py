@@ -26,7 +26,10 @@ class Generator:
 
     def __init__(self, copy_from: Any = None, state: Any = None, alg: Any = None):
         if copy_from is None and state is None:
-            raise InvalidArgumentError("Generator: use Generator.from_seed(seed).")
+            raise InvalidArgumentError(
+                "Generator: expected `copy_from` or `state`, got neither. "
+                "Use Generator.from_seed(seed)."
+            )
         if copy_from is not None:
             state = copy_from.state
         self._generator = random.SeedGenerator(0)
@@ -51,7 +54,7 @@ class Generator:
 
     @classmethod
     def from_key_counter(cls, key: TensorLike, counter: Any, alg: Any):
-        """Return a generator of seed `key` after `counter` draws: an int or a pair (int, 0)."""
+        """Return a generator seeded by `key`, after `counter` draws: an int or a pair (int, 0)."""
         _check_algorithm(alg)
         return cls(state=_state_of(key, counter))
 
@@ -62,12 +65,12 @@ class Generator:
 
     @property
     def algorithm(self):
-        """1: TensorFlow's code for Philox."""
+        """The number 1, TensorFlow's code for the Philox algorithm."""
         return _PHILOX
 
     @property
     def key(self):
-        """The seed: a 0-d tensor."""
+        """The seed, as a 0-d tensor."""
         return self._generator.state.read()[0]
 
     def reset(self, state: Any) -> None:
@@ -79,7 +82,7 @@ class Generator:
         self.reset((int(seed) % 2**32, 0))
 
     def reset_from_key_counter(self, key: TensorLike, counter: Any) -> None:
-        """Continue from seed `key` after `counter` draws: an int or a pair (int, 0)."""
+        """Continue with the seed `key`, after `counter` draws: an int or a pair (int, 0)."""
         self.reset(_state_of(key, counter))
 
     def skip(self, delta: TensorLike) -> None:

@@ -63,7 +63,7 @@ class TextFileIndex:
 
 
 class TextFileInitializer(KeyValueTensorInitializer):
-    """The keys and values of a table in the lines of a text file.
+    """The keys and values of a table, read from the lines of a text file.
 
     Args:
         filename: a path.
@@ -117,7 +117,9 @@ def _columns(lines, index, delimiter, dtype, offset, filename):
 
 
 class _Found:
-    """NumPy function of an op: maps keys to values; a function maps all other keys.
+    """The NumPy implementation of the lookup op of a static table.
+
+    The dict `values` maps known keys to values; the function `missing` maps all other keys.
 
     `default` is the value of all other keys, if they have a common value.
     """
@@ -162,7 +164,7 @@ def _keys_of(table, keys):
 
 
 class _Table:
-    """Base of tables."""
+    """The base class of tables: their dtypes and `lookup`."""
 
     name = None
 

@@ -1,4 +1,4 @@
-"""tf.image: random changes of images. Stateless functions have a seed of two integers.
+"""tf.image: random changes of images. The seed of a stateless function is two integers.
 
 >>> import framework as tf
 >>> x = tf.reshape(tf.range(6.0), [1, 2, 3, 1])

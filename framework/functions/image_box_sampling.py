@@ -23,7 +23,7 @@ from framework.core.operations import always
 from framework.core.tensor import Tensor
 from framework.functions.sampling import once, source_of
 
-_DRAWS = 4  # random numbers per attempt: aspect ratio, height, row, column
+_DRAWS = 4  # each attempt needs a random aspect ratio, height, row and column
 
 
 def _sample(size, boxes, draws, *, covered, proportions, areas):

@@ -135,8 +135,8 @@ def non_max_suppression_with_scores(
     Args:
         boxes, scores, max_output_size, iou_threshold, score_threshold: as in `non_max_suppression`.
         soft_nms_sigma: the standard deviation of a Gaussian by which overlaps with better boxes
-            lower the score (Bodla et al. 2017, "Soft-NMS"), and `iou_threshold` is ignored; 0 for
-            neither.
+            lower the score (Bodla et al. 2017, "Soft-NMS"); `iou_threshold` is then ignored. With
+            0, scores do not change.
     """
     what = "non_max_suppression"
     boxes, scores = _operands(boxes, scores, iou_threshold, what)

@@ -40,7 +40,8 @@ def _decode(contents, *, what, channels, dtype, kinds, ratio, frames):
         return found
     if frames == "one" and len(found) > 1:
         raise InvalidArgumentError(
-            f"{what}: expected one image, got a {kind} file with {len(found)}. Use decode_gif or "
+            f"{what}: expected one image, got a {kind} file with {len(found)} images. Use "
+            f"decode_gif or "
             "decode_image."
         )
     return found[0]
@@ -250,7 +251,7 @@ def decode_webp(
 ) -> Tensor:  # fmt: skip
     """Return the pixels (images, height, width, channels) of a WebP file.
 
-    Of a PNG or JPEG file it returns (height, width, channels).
+    For a PNG or JPEG file, the shape is (height, width, channels).
 
     Args:
         contents: bytes.

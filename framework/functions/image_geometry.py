@@ -59,7 +59,7 @@ def rot90(image: TensorLike, k: Any = 1, name: str | None = None) -> Tensor:
 
 
 def cut(x, top, left, height, width):
-    """Return a part of the images `x`."""
+    """Return the part of the images `x` with the given first row, first column and size."""
     index = (Ellipsis, slice(top, top + height), slice(left, left + width), slice(None))
     return _m.getitem(x, index=index)
 
@@ -153,7 +153,7 @@ def padded(x, top, left, height, width):
 
 @operation
 def resize_with_crop_or_pad(image: TensorLike, target_height: Any, target_width: Any) -> Tensor:
-    """Crop images at their center, or surround them with zeros, to get this size.
+    """Crop images at their center, or surround them with zeros, to get the target size.
 
     >>> import framework as tf
     >>> tf.image.resize_with_crop_or_pad(tf.zeros([8, 6, 3]), 4, 9).shape

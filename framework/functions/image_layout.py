@@ -9,7 +9,7 @@ from framework.ops.elementwise import floor_divide, multiply
 
 
 def images_of(image, what, name="image"):
-    """Convert to a tensor (height, width, channels) or (batch, height, width, channels)."""
+    """Convert images to a tensor (height, width, channels) or (batch, height, width, channels)."""
     x = tensor(image)
     if x.ndim not in (3, 4):
         raise ShapeError(
@@ -29,7 +29,7 @@ def axes_of(x):
 
 
 def positive(value, what, name):
-    """Return an int of at least 1."""
+    """Return `value` as an int; raise an error if it is below 1."""
     value = int(value)
     if value < 1:
         raise InvalidArgumentError(f"{what}: `{name}` must be positive, got {value}.")

@@ -94,7 +94,7 @@ def resize_with_pad(
     image: TensorLike, target_height: Any, target_width: Any,
     method: str = ResizeMethod.BILINEAR, antialias: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Resize images in their aspect ratio, and surround them with zeros to get this size.
+    """Resize images in their aspect ratio, and pad them with zeros to the target size.
 
     >>> import framework as tf
     >>> tf.image.resize_with_pad(tf.ones([2, 4, 1]), 4, 4).numpy()[:, 0, 0]
@@ -191,9 +191,9 @@ def extract_glimpse(
         size: the (height, width) of the parts.
         offsets: (batch, 2), the positions (y, x) of the parts.
         centered: True if offsets count from the center of the image, False from its first pixel.
-        normalized: True if offsets are fractions of the image's size; if `centered`, of its half
-            size, and of the parts' centers. False if offsets are pixels, to the first pixel of the
-            part.
+        normalized: False if offsets are pixels and locate the first pixel of the part. True if they
+            are fractions of the image's size; if `centered` is also true, they are fractions of
+            half the size and locate the part's center.
         noise: "uniform" (from 0 to 1), "gaussian", or "zero" for zeros.
 
     Raises:

@@ -19,7 +19,7 @@ from framework.ops import movement as ops
 from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.slices import gather_rows
 
-_slice, _tensor = slice, tensor  # aliases, because functions and parameters below have these names
+_slice, _tensor = slice, tensor  # functions and parameters below hide `slice` and `tensor`
 
 
 def where(
@@ -96,7 +96,7 @@ def _ragged_gather(x, indices, axis, batch_dims) -> Any:
     """Gather rows of a ragged tensor, or rows at ragged indices."""
     if batch_dims or axis:
         raise InvalidArgumentError(
-            "gather: of ragged tensors expected axis=0 and batch_dims=0, got axis="
+            "gather: for ragged tensors, expected axis=0 and batch_dims=0, got axis="
             f"{axis} and batch_dims={batch_dims}. Pad with to_tensor() first."
         )
     if isinstance(indices, RaggedTensor):

@@ -47,7 +47,7 @@ def join(inputs: Any, separator: Any = "", name: str | None = None) -> Tensor:
 
 
 class _JoinAlong(NamedTuple):
-    """NumPy function of an op: joins the strings along the last `count` axes."""
+    """The NumPy implementation of an op that joins the strings along the last `count` axes."""
 
     count: int
     separator: bytes
@@ -97,7 +97,7 @@ def _join_rows(x, axis, keepdims, separator):
     last = x.ndim - 1
     if axis not in (last, -1):
         raise InvalidArgumentError(
-            f"reduce_join: axis: expected {last} or -1 of a ragged tensor, got {axis!r}."
+            f"reduce_join: axis: expected {last} or -1 for a ragged tensor, got {axis!r}."
         )
     if isinstance(x.values, RaggedTensor):
         return x.with_values(_join_rows(x.values, -1, keepdims, separator))
@@ -107,7 +107,7 @@ def _join_rows(x, axis, keepdims, separator):
 
 
 class _JoinSegments(NamedTuple):
-    """NumPy function of an op: joins the strings of each segment."""
+    """The NumPy implementation of an op that joins the strings of each segment."""
 
     count: int
     separator: bytes
@@ -149,7 +149,7 @@ def unsorted_segment_join(
 
 
 class _Format(NamedTuple):
-    """NumPy function of an op: inserts the printed operands into a template."""
+    """The NumPy implementation of an op that inserts its printed operands into a template."""
 
     template: tuple
     summarize: int

@@ -21,7 +21,7 @@ from framework.ops import movement as ops
 from framework.ops.complex import conjugated
 from framework.ops.ragged_tensor import RaggedTensor
 
-_tensor = tensor  # alias, because some functions have a parameter `tensor`
+_tensor = tensor  # some functions have a parameter `tensor`, which hides the function
 
 # ---- shape ---------------------------------------------------------------------------------------
 

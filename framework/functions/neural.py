@@ -58,7 +58,7 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
     """Return x times the normal distribution function at x.
 
     Args:
-        features: x.
+        features: the tensor x.
         approximate: use tanh instead of erf.
     """
     return activations.gelu(floating(features, "gelu"), approximate=bool(approximate))
@@ -114,7 +114,7 @@ def softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> T
 
 
 def log_softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
-    """Return log(softmax(x)) along `axis`, by default the last; accurate for tiny softmax."""
+    """Return log(softmax(x)) along `axis`, by default the last; accurate for tiny values."""
     x = floating(logits, "log_softmax")
     return rows.log_softmax(x, axis=one_axis(-1 if axis is None else axis, x.ndim, "log_softmax"))
 
@@ -156,7 +156,7 @@ def _common_shape(labels, logits, what):
     try:
         if len(labels) == len(logits):
             return np.broadcast_shapes(labels, logits)
-    except (ValueError, TypeError):  # None, an unknown size, raises a TypeError
+    except (ValueError, TypeError):  # the comparison of None, an unknown size, raises a TypeError
         pass
     raise ShapeError(f"{what}: labels of shape {labels} do not fit logits of shape {logits}.")
 

@@ -88,7 +88,7 @@ def _of_rank(name, op, n, layout, sort):
 
     what = pooling.__name__ = pooling.__qualname__ = name
     axes = {1: "one spatial axis", 2: "two spatial axes", 3: "three spatial axes"}[n]
-    pooling.__doc__ = f"`{sort}` over {axes}: input of shape {layout}."
+    pooling.__doc__ = f"Apply `{sort}` over {axes} of an input of shape {layout}."
     return pooling
 
 

@@ -16,7 +16,7 @@ def print(
     *inputs: Any, output_stream: Any = None, summarize: Any = 3, sep: Any = " ", end: Any = "\n",
     name: str | None = None,
 ) -> None:  # fmt: skip
-    """Print values; of tensors the elements, without the middle of long axes.
+    """Print values. A tensor is printed as its elements, without the middle of long axes.
 
     Args:
         inputs: tensors, other values, or nests of them.

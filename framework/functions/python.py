@@ -39,7 +39,9 @@ def numpy_function(
     func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Call `func` with arrays; return its results as tensors of the dtypes `Tout`, no gradients.
+    """Call `func` with arrays; return its results as tensors of the dtypes `Tout`.
+
+    There are no gradients.
 
     Args:
         func, inp, Tout: as in `py_function`.
@@ -57,7 +59,9 @@ def numpy_function(
 
 @contextlib.contextmanager
 def init_scope() -> Any:
-    """Return a context in which no tape records; a `tf.function` runs it only while tracing.
+    """Return a context in which no tape records.
+
+    A `tf.function` runs the code in it only while tracing.
 
     A `tf.function` is not compiled if code in the context uses tensors of the call.
 
@@ -95,7 +99,8 @@ def _results(found, wanted, convert):
     found = [] if found is None else list(found) if isinstance(found, (list, tuple)) else [found]
     if len(found) != len(wanted):
         raise InvalidArgumentError(
-            f"expected {len(wanted)} results by Tout, got {len(found)} from the function."
+            f"expected {len(wanted)} results, one for each dtype in Tout, got {len(found)} from "
+            f"the function."
         )
     return [convert(value, dtype) for value, dtype in zip(found, wanted)]
 

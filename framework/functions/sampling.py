@@ -38,7 +38,7 @@ def source_of(seed):
 
 
 def once(seed, what):
-    """Return the source of random numbers of a stateless function: `seed` determines the draw."""
+    """Return the random numbers' source for a call of a stateless function, given its `seed`."""
     found = np.asarray(seed)
     if found.shape != (2,) or found.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{what}: `seed` must be two integers, got {seed!r}.")
@@ -53,7 +53,7 @@ def float_dtype(dtype, what):
 
 
 def located(source, distribution, shape, dtype, mean, stddev, what):
-    """Draw scaled and shifted numbers; tensors `mean` and `stddev` have gradients."""
+    """Draw numbers with a mean and a standard deviation; both get gradients if they are tensors."""
     dtype, shape = float_dtype(dtype, what), sizes(shape, what)
     if isinstance(mean, (int, float)) and isinstance(stddev, (int, float)):
         return random.draw(source, distribution, shape, dtype, float(mean), float(stddev))
@@ -197,7 +197,8 @@ def drawn_classes(source, logits, num_samples, dtype, what):
     if logits.dtype.size < 4:  # 16-bit floats cannot represent the tail of the Gumbel noise
         logits = cast(logits, dtype=np.dtype(np.float32))
     unit = random.draw(source, "uniform", (rows, int(num_samples), classes), logits.dtype)
-    unit = elementwise.maximum(unit, np.finfo(unit.dtype.np).tiny)  # the noise is infinite at 0
+    # at 0 the Gumbel noise would be infinite
+    unit = elementwise.maximum(unit, np.finfo(unit.dtype.np).tiny)
     noise = elementwise.negative(elementwise.log(elementwise.negative(elementwise.log(unit))))
     noisy = elementwise.add(movement.expand_axes(logits, (1,)), noise)
     return reduction.argmax(noisy, axis=2, dtype=dtypes.as_dtype(dtype).np)

@@ -36,7 +36,7 @@ def _union(a, b):
 
 
 class _Combined(NamedTuple):
-    """NumPy function of an op: combines the sets in corresponding rows of two arrays."""
+    """The NumPy implementation of an op that combines corresponding rows of two arrays as sets."""
 
     function: Any
 
@@ -108,7 +108,7 @@ def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
 
 
 class _Sizes(NamedTuple):
-    """NumPy function of an op: counts the distinct elements of each row."""
+    """The NumPy implementation of an op that counts the distinct elements of each row."""
 
     dtype: Any = np.dtype(np.int32)
 

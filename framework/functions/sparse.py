@@ -147,7 +147,7 @@ def unraveled(flat, shape):
 
 
 def expand_dims(sp_input: Any, axis: Axis = None, name: str | None = None) -> SparseTensor:
-    """Return the tensor with an axis of size 1 before `axis`, by default at the end."""
+    """Return the tensor with a new axis of size 1 at position `axis`, by default at the end."""
     x = as_sparse(sp_input, "expand_dims")
     axis = one_axis(-1 if axis is None else axis, x.ndim + 1, "expand_dims")
     zeros = Tensor(np.zeros((len(x.values), 1), np.int64))

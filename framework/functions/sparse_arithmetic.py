@@ -28,15 +28,15 @@ from framework.ops.sparse_tensor import SparseTensor, as_sparse, flat_places
 def sparse_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the product of a sparse and a dense matrix; one of them is sparse.
+    """Return the product of a sparse and a dense matrix, in either order.
 
     Args:
-        sp_a, b: a SparseTensor and a tensor of its dtype, in either order.
+        sp_a, b: a SparseTensor and a dense tensor of its dtype; either can come first.
         adjoint_a, adjoint_b: use the conjugate transpose of the first or second matrix.
     """
     what = "sparse_dense_matmul"
     if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
-        # the sparse matrix must come first: a b = (b^H a^H)^H
+        # The kernel needs the sparse matrix first: a b = (b^H a^H)^H.
         made = ops.matmul(b, tensor(sp_a, b.dtype), not adjoint_b, not adjoint_a, what)
         made = movement.transpose(made, perm=(1, 0))
         return elementwise.conj(made) if made.dtype.is_complex else made
@@ -282,7 +282,9 @@ def bincount(
     numbers = np.asarray(x.values)
     rows = np.asarray(x.indices)[:, 0] if axis == -1 and x.ndim > 1 else np.zeros(len(numbers), int)
     if numbers.dtype.kind not in "iu" or (numbers.size and numbers.min() < 0):
-        raise InvalidArgumentError("bincount: values: expected integers >= 0.")
+        raise InvalidArgumentError(
+            "bincount: values: expected integers >= 0; cast floats, and remove negative numbers."
+        )
     width = max(int(numbers.max(initial=-1)) + 1, int(minlength or 0))
     width = width if maxlength is None else min(width, int(maxlength))
     kept = np.flatnonzero(numbers < width)

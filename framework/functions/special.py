@@ -15,7 +15,7 @@ from framework.ops import special as ops
 
 tf = Wrappers(__name__)
 
-erfc = tf.unary(ops.erfc, "1 - erf({x}), accurate where it is small", real_floats)
+erfc = tf.unary(ops.erfc, "1 - erf({x}), accurate where the result is small", real_floats)
 erfinv = tf.unary(ops.erfinv, "the inverse of erf; ±inf at ±1, NaN beyond", real_floats)
 erfcinv = tf.unary(ops.erfcinv, "the inverse of erfc; inf at 0, -inf at 2, NaN beyond", real_floats)
 ndtri = tf.unary(

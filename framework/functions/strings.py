@@ -30,7 +30,9 @@ OBJECT = np.dtype(object)
 
 
 class Each(NamedTuple):
-    """NumPy function of an op: calls `function` on the elements of operands, which broadcast.
+    """The NumPy implementation of an op that applies `function` to the elements of its operands.
+
+    Operands broadcast.
 
     Args:
         function: called with the elements, bytes or numbers, and the settings.
@@ -282,7 +284,7 @@ def regex_full_match(input: TensorLike, pattern: Any, name: str | None = None) -
 def _replace(text, pattern, parts, everywhere):
     text, found, end, last = decoded(text), [], 0, -1
     for match in pattern.finditer(text):
-        # as in RE2, skip an empty match at the end of the previous match
+        # RE2 skips an empty match at the end of the previous match
         if match.end() == match.start() == last:
             continue
         found.append(text[end : match.start()])
@@ -302,8 +304,8 @@ def _rewrite(rewrite, pattern):
         isinstance(p, int) and p > pattern.groups for p in made
     ):
         raise InvalidArgumentError(
-            f"regex_replace: `rewrite` {rewrite!r} may have \\0 to \\{pattern.groups} for what "
-            "groups match, and \\\\ for a backslash."
+            f"regex_replace: `rewrite` {rewrite!r} may contain \\0 to \\{pattern.groups}, which "
+            f"stand for groups, and \\\\ for a backslash."
         )
     return tuple(made)
 

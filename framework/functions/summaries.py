@@ -70,7 +70,7 @@ def audio(
     name: str, data: TensorLike, sample_rate: Any, step: Any = None, max_outputs: Any = 3,
     encoding: Any = None, description: Any = None,
 ) -> bool:  # fmt: skip
-    """Write sounds as WAV files of 16 bits; return whether they were written.
+    """Write audio clips as 16-bit WAV files; return whether they were written.
 
     Args:
         name, step, description: as in `scalar`.

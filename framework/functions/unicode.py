@@ -28,7 +28,9 @@ _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
 class _Lists(NamedTuple):
-    """NumPy function of an op: maps each string to one or more lists, and returns row splits.
+    """The NumPy implementation of an op that maps strings to one or more lists.
+
+    It also returns row splits.
 
     Args:
         function: called with a string and the settings, returns a tuple of lists.
@@ -67,7 +69,7 @@ def _split_rows(x, function, settings, dtypes, what):
 def _words(text, sep, maxsplit):
     parts = text.split(sep, maxsplit)
     if sep is None and len(parts) == maxsplit:
-        parts.append(b"")  # TensorFlow also returns an empty rest
+        parts.append(b"")  # TensorFlow also returns the rest of the string if it is empty
     return (parts,)
 
 
@@ -96,7 +98,7 @@ def bytes_split(input: TensorLike, name: str | None = None) -> Any:
 
 
 class _Grams(NamedTuple):
-    """NumPy function of an op: returns the n-grams of each row of words."""
+    """The NumPy implementation of an op that returns the n-grams of each row of words."""
 
     widths: tuple
     separator: bytes
@@ -181,7 +183,7 @@ def ngrams(
 
 
 class _Flat(NamedTuple):
-    """NumPy function of an op: flattens to one axis."""
+    """The NumPy implementation of an op that flattens its operand to one axis."""
 
     dtype: Any = OBJECT
 
@@ -335,7 +337,7 @@ def unicode_transcode(
 
 
 class _Encode(NamedTuple):
-    """NumPy function of an op: encodes rows of code points as strings."""
+    """The NumPy implementation of an op that encodes rows of code points as strings."""
 
     encoding: str
     errors: str

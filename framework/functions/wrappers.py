@@ -26,7 +26,7 @@ from framework.core.tensor import Tensor
 Function = TypeVar("Function", bound=Callable)
 
 _BOOL = np.dtype(bool)
-NUMBERS = "iufcV"  # NumPy's kinds of dtypes; V is bfloat16
+NUMBERS = "iufcV"  # letters of NumPy's `dtype.kind`; V is the kind of bfloat16
 
 
 class Rule(NamedTuple):
@@ -120,7 +120,7 @@ class Declaration(NamedTuple):
         return (lambda x, y: convert(x, y, name)) if self.rule.named else convert
 
 
-declarations: dict[Callable, Declaration] = {}  # {public wrapper: its Declaration}
+declarations: dict[Callable, Declaration] = {}  # maps each public wrapper to its Declaration
 
 
 def name_of(op):
