@@ -7,7 +7,8 @@ from framework.core.errors import DTypeError, InvalidArgumentError
 
 def made(stage):
     """Return a Dataset whose last stage is `stage`."""
-    from framework.data.dataset import Dataset  # not at module level: `dataset` imports this module
+    # imported here because `dataset` imports this module
+    from framework.data.dataset import Dataset
 
     return Dataset(stage)
 

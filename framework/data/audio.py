@@ -11,7 +11,8 @@ from framework.core.errors import DamagedFileError, InvalidArgumentError
 from framework.data.directories import _datasets, _index, _one_of
 
 SOUNDS = (".wav",)
-_INTEGERS, _FLOATS, _EXTENSIBLE = 1, 3, 0xFFFE  # format codes of the samples in a WAV header
+# the format codes in the header of a WAV file, for integer and for float samples
+_INTEGERS, _FLOATS, _EXTENSIBLE = 1, 3, 0xFFFE
 
 
 def audio_dataset_from_directory(
@@ -134,7 +135,7 @@ def read_wav(path):
 
 
 def _form(body, path):
-    """Return (format code, channels, sampling rate, bytes per sample) of the chunk "fmt "."""
+    """Return (format code, channels, sampling rate, bytes per sample) from the chunk "fmt "."""
     if len(body) < 16:
         raise DamagedFileError(f"{path}: the format of the WAV file is truncated.")
     kind, channels, rate, _, _, bits = struct.unpack("<HHIIHH", body[:16])
@@ -152,7 +153,7 @@ def _form(body, path):
 def _numbers(data, kind, width):
     if kind == _FLOATS:
         return np.frombuffer(data, f"<f{width}").astype(np.float32)
-    if width == 1:  # 8-bit samples are unsigned, wider ones are signed
+    if width == 1:  # in WAV files, 8-bit samples are unsigned and wider samples are signed
         return ((np.frombuffer(data, np.uint8).astype(np.float32) - 128) / 128).astype(np.float32)
     if width == 3:
         wide = np.zeros((len(data) // 3, 4), np.uint8)

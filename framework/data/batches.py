@@ -24,7 +24,7 @@ def as_batches(
     """Return the batches of `x`, `y` and `sample_weight` as a `_Source`.
 
     Batches are tuples (x, y, sample_weight) of tensors or nests of tensors, with None for a missing
-    part. Their order is a function of `seed` and the epoch's number.
+    part. The order of batches is a function of `seed` and the epoch's number.
 
     Args:
         x: arrays, tensors or lists of numbers, or a nest of them; or batches: a Dataset, an
@@ -51,10 +51,10 @@ def as_batches(
     elif _is_arrays(x):
         return ArrayBatches(x, y, sample_weight, batch_size, shuffle, seed, steps)
     elif isinstance(x, PyDataset) or (hasattr(x, "__getitem__") and hasattr(x, "__len__")):
-        description = f"batches by index ({type(x).__name__})"
+        description = f"a {type(x).__name__}, whose batches are x[i]"
         source = IndexedBatches(x, shuffle, seed)
     elif hasattr(x, "__iter__"):
-        description = f"an iterable of batches ({type(x).__name__})"
+        description = f"a {type(x).__name__}, which is iterated for batches"
         source = IterableBatches(x)
     else:
         raise DTypeError(f"x must be arrays, tensors, or batches of them, got {x!r}.")
@@ -86,19 +86,19 @@ def _is_arrays(x):
 
 
 class _Source:
-    """Base class: the batches of each epoch.
+    """The base class of sources of batches.
 
-    `epoch(number)` iterates over the batches of an epoch, between `begin()` and `end()`;
-    `num_batches` is their number, None if unknown.
+    `epoch(number)` iterates over the batches of an epoch, between `begin()` and `end()`.
+    `num_batches` is the number of batches in an epoch, None if unknown.
     """
 
-    once = False  # True for an iterator, which cannot restart
-    endless = False  # whether an epoch is infinite
-    read = None  # function that converts an element of the data to a batch; None for arrays
+    once = False  # whether the data are an iterator, which cannot restart
+    endless = False  # whether an epoch never ends
+    read = None  # the function that converts an element of the data to a batch; None for arrays
     seed = None  # the seed of the shuffled order
 
     def state(self):
-        """Return the state on which the next `epoch` depends besides its number, as JSON values."""
+        """Return what the next epoch depends on besides its number, as JSON values."""
         return {"seed": self.seed}
 
     def set_state(self, state):
@@ -106,7 +106,7 @@ class _Source:
         self.seed = state["seed"]
 
     def resumed(self, number, taken):
-        """Return an iterator over the batches of epoch `number` after the first `taken`."""
+        """Return an iterator over the batches of epoch `number`, without the first `taken`."""
         return self.epoch(number, taken)
 
     def begin(self):
@@ -223,7 +223,9 @@ class IterableBatches(_Source):
         if isinstance(self.source, Dataset):
             n = self.source.cardinality().item()
             return n if n >= 0 else None
-        try:  # `len` of a PyTorch DataLoader or tf.data dataset raises a TypeError if it is unknown
+        # `len` raises a TypeError if the length of a PyTorch DataLoader or a tf.data dataset is
+        # unknown
+        try:
             return len(self.source) if hasattr(self.source, "__len__") else None
         except TypeError:
             return None
@@ -237,14 +239,15 @@ class IterableBatches(_Source):
         self._going = None
 
     def _shuffles(self):
-        """Return the stages of a Dataset whose order depends on the number of the iteration."""
+        """Return the stages of the Dataset that order elements anew in each iteration."""
         if not isinstance(self.source, Dataset):
             return []
         return [stage for stage in walk(self.source._framework) if stage.epoch is not None]
 
     def resumed(self, number, taken):
         going = self.epoch(number)
-        # read exactly `taken` batches, because another one may draw random numbers
+        # `next` is called exactly `taken` times, because the pipeline may draw random numbers for a
+        # batch
         for _ in islice(going, taken):
             pass
         return going
@@ -285,11 +288,12 @@ def as_batch(value):
 
 def _array(value, name):
     """Return the array of `value`, None for None; floats are cast to floatx, as in Keras."""
-    if value is None:  # None: an output without a target, or an optional input
+    if value is None:  # an output without a target and an optional input are None
         return None
     array = array_in(value, name)
     if type(value).__name__ == "Series" and array.ndim == 1 and name[:6] != "sample":
-        array = array[:, None]  # as in Keras, a column of a table becomes a matrix with one column
+        # in Keras, too, a column of a table becomes a matrix with one column
+        array = array[:, None]
     if isinstance(array, SparseRows):
         return array.cast(dtypes.floatx().np) if array.dtype.kind == "f" else array
     if dtypes.of_array(array).is_floating:

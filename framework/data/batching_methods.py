@@ -101,7 +101,8 @@ class BatchingMethods:
         Args:
             element_length_func: a function of an element that returns its length, an int.
             bucket_boundaries: increasing ints; the last bucket has no upper boundary.
-            bucket_batch_sizes: the batch size of each bucket, one more than there are boundaries.
+            bucket_batch_sizes: the batch size of each bucket; there is one more bucket than
+                boundaries.
             padded_shapes, padding_values: those of `padded_batch`.
             pad_to_bucket_boundary: True to pad unknown sizes to the largest length of the bucket.
             no_padding: True to batch without padding.
@@ -149,7 +150,7 @@ class BatchingMethods:
 
 
 def _check_rows(dataset, method):
-    """Raise an error if elements are known to be scalars, without calling the user's functions."""
+    """Raise an error if elements are known to be scalars. The user's functions are not called."""
     if dataset._framework.python:
         return
     for spec in nest.flatten(dataset.element_spec):

@@ -23,7 +23,7 @@ _NAME = "bucket_by_sequence_length"
 def bucketed(
     dataset, length_of, boundaries, sizes, shapes, values, to_boundary, no_padding, drop_remainder
 ):
-    """Return the dataset of `Dataset.bucket_by_sequence_length`."""
+    """Return the result of `Dataset.bucket_by_sequence_length`, with checked arguments."""
     boundaries, sizes = list(map(operator.index, boundaries)), list(map(operator.index, sizes))
     if len(sizes) != len(boundaries) + 1:
         raise InvalidArgumentError(
@@ -68,10 +68,10 @@ def _has_sequences(stage):
 
 
 class BucketedSequences(GroupByWindow):
-    """Padded batches of sequences from a generator, which wait as bytes in their buckets.
+    """A stage of padded batches; sequences wait in their buckets as bytes.
 
-    Sequences must be copied anyway, and joining bytes pads a batch several times faster than
-    assigning each sequence to its row.
+    A generator's sequences must be copied in any case. Joining bytes pads a batch several times
+    faster than assigning each sequence to its row.
     """
 
     def __init__(self, parent, key, reduce, size, dataset, pure, sizes, value, drop_remainder):

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-_POLYNOMIAL = 0x82F63B78  # CRC-32C (Castagnoli), bits in reflected order
+_POLYNOMIAL = 0x82F63B78  # the polynomial of CRC-32C (Castagnoli), with its bits in reverse order
 _BLOCK = 1024  # the number of bytes that one table lookup and one XOR reduce
 
 
@@ -39,7 +39,7 @@ def crc32c(data):
     '0xe3069283'
     """
     crc = 0xFFFFFFFF
-    if len(data) < 64:  # for few bytes a Python loop is faster than NumPy calls
+    if len(data) < 64:  # A Python loop is faster for few bytes than NumPy calls.
         table = _bytes_table()
         for byte in data:
             crc = (crc >> 8) ^ table[(crc ^ byte) & 255]
@@ -51,7 +51,7 @@ def crc32c(data):
 
 
 def _with_block(crc, block):
-    """Return the CRC after a block; the CRC before it is XORed into its first four bytes."""
+    """Return the CRC after another block, whose first four bytes are XORed with the old CRC."""
     if len(block) < 4:
         table = _bytes_table()
         for byte in block.tolist():

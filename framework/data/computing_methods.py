@@ -12,7 +12,7 @@ from framework.data.parallel import AUTOTUNE
 from framework.data.purity import is_pure
 from framework.data.structure import array_in, as_element
 
-# default cycle_length of `interleave`; a constant, so that the order is the same on all machines
+# The default cycle_length of `interleave` is constant, so that all machines have the same order.
 _CYCLE = 8
 
 
@@ -33,15 +33,15 @@ class ComputingMethods:
         Args:
             map_func: a function of an element; a tuple's components are separate arguments.
             num_parallel_calls: the number of threads; None for none. AUTOTUNE begins with one per
-                CPU, measures more and fewer while the consumer waits, and keeps what is fastest.
-                Results and random draws do not depend on this number.
+                CPU, measures more and fewer threads while the consumer waits, and keeps the fastest
+                number. Results and random draws do not depend on this number.
             deterministic: False to return results in the order of completion.
             synchronous, use_unbounded_threadpool: accepted, without effect.
             use_multiprocessing: use processes instead of threads, one per CPU if
-                `num_parallel_calls` is None: for functions of Python code, which threads do not
-                speed up. Each process has a copy of the function and of what it reads, so that it
-                cannot change objects of this process. Elements and results travel in shared memory,
-                and keep their order. A process that ends raises a WorkerError.
+                `num_parallel_calls` is None. Processes speed up Python code, which threads do not.
+                Each process has a copy of the function and of what it reads, so that it cannot
+                change objects of this process. Elements and results travel in shared memory, and
+                keep their order. A process that ends raises a WorkerError.
         """
         if use_multiprocessing and num_parallel_calls is None:
             num_parallel_calls = AUTOTUNE

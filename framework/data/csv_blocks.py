@@ -23,7 +23,7 @@ from framework.kernels.csv_fields import (
 
 
 class CsvLines:
-    """The fields of a block of whole lines; `regular` is whether all have the same number.
+    """The fields of a block of whole lines; `regular` tells if all lines have as many fields.
 
     Args:
         data: bytes that end with a newline and hold no quotes.
@@ -52,7 +52,7 @@ class CsvLines:
             starts = np.concatenate([[0], ends[:-1] + 1])
             self._starts = starts.reshape(-1, columns).T.copy()
             self._ends = ends.reshape(-1, columns).T.copy()
-            # empty lines in a file with one column are not rows
+            # an empty line is not a row, even in a file with one column
             self.regular &= columns > 1 or bool((self._starts < self._ends).all())
 
     def texts(self, column):
@@ -80,7 +80,7 @@ class CsvLines:
         return self._completed(values, good, column, dtype, slow)
 
     def _converted(self, column, dtype, slow):
-        """Return a column that the kernel has parsed."""
+        """Return the kernel's numbers of a column, with other fields converted by `slow`."""
         values, kinds = self._parsed[0][column], self._parsed[1][column]
         good = kinds == INTEGER if dtype.kind == "i" else kinds != BAD
         if dtype.kind == "i" and dtype.itemsize == 4:
@@ -114,7 +114,8 @@ class CsvLines:
             char = self.bytes.take(at, mode="clip")
             digit = char - np.uint8(ZERO)
             is_digit = digit < 10
-            # some fields are shorter: positions before their start count as zeros
+            # A field may be shorter than the widest one: the positions before its start count as
+            # zeros.
             if back > shortest:
                 inside = at >= starts
                 is_digit &= inside
@@ -143,7 +144,7 @@ class CsvLines:
 
 
 class CsvBlocks:
-    """Iterator over the rest of a binary file as bytes of whole lines, about `size` each."""
+    """An iterator over the rest of a binary file, in blocks of whole lines, about `size` bytes."""
 
     def __init__(self, file, size):
         self._file, self._size, self._rest = file, size, b""

@@ -73,7 +73,7 @@ class CsvDataset(Dataset):
 
 
 class CsvFiles(Files):
-    """The rows of CSV files; blocks of lines are read together."""
+    """A stage of the rows of CSV files, which are read in blocks of lines."""
 
     streams = True
 
@@ -87,13 +87,13 @@ class CsvFiles(Files):
 
 
 def _raised(item):
-    """Return an item, or raise it if it is an error; `map` continues after an error."""
+    """Return an item, or raise it if it is an error. The iterator can continue after the error."""
     if not isinstance(item, Exception):
         return item
     try:
         raise item
     finally:
-        del item  # otherwise the error and its traceback would form a reference cycle
+        del item  # without this, the error and its traceback would form a reference cycle
 
 
 def _column(value):
@@ -155,7 +155,7 @@ class _Rows:
                 lines = csv_blocks.CsvLines(data, ord(delimiter), count)
                 try:
                     found = self._columns(lines, path, number) if lines.regular else None
-                except InvalidArgumentError:  # reading row by row raises the error at its row
+                except InvalidArgumentError:  # the row-by-row reader raises it at its row
                     found = None
                 if found is None:
                     yield from self._one_by_one(path, _text(data), number)
@@ -252,7 +252,8 @@ class _Rows:
             ) from None
 
 
-# the size of a block in bytes; the number of rows that the row-by-row reader groups
+# _BLOCK is the size of a block in bytes, _GROUP the number of rows that the row-by-row reader
+# groups.
 _BLOCK, _GROUP = 1 << 18, 256
 
 

@@ -47,7 +47,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     def __init__(self, variant_tensor: Any):
         """Internal: users call the static methods below. Subclasses may use all other names.
 
-        `variant_tensor` is TensorFlow's name; its value is a `Stage`.
+        `variant_tensor` has TensorFlow's name, but its value is a `Stage`.
         """
         self._framework = variant_tensor
 
@@ -120,7 +120,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     def counter(
         start: TensorLike = 0, step: Any = 1, dtype: DTypeLike = "int64", name: str | None = None,
     ):  # fmt: skip
-        """Return the infinite dataset of start, start + step, ..."""
+        """Return the infinite dataset of the integers start, start + step, ..."""
         return Dataset(Counter(_number(start), _number(step), dtypes.as_dtype(dtype)))
 
     @staticmethod
@@ -237,8 +237,8 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     def element_spec(self):
         """The nest of TensorSpecs of the elements.
 
-        The property calls mapped functions with KerasTensors, or with the first element if they
-        need values.
+        Reading it calls mapped functions with KerasTensors, or with the first element if they need
+        values.
         """
         return self._framework.spec()
 

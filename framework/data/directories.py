@@ -16,7 +16,8 @@ from framework.data.images import MODES, load_img
 
 IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 TEXTS = (".txt",)
-_READERS = min(8, os.cpu_count() or 1)  # Pillow decodes without the GIL
+# Pillow releases the GIL while it decodes, so threads run in parallel
+_READERS = min(8, os.cpu_count() or 1)
 
 
 def image_dataset_from_directory(
@@ -219,7 +220,7 @@ def _datasets(
             f"{validation_split!r} and {subset!r}."
         )
     order = np.arange(len(paths))
-    # shuffle like Keras, so that the split of the files is the same
+    # Keras's random generator gives the same split of the files
     if shuffle and seed is not None:
         np.random.RandomState(seed).shuffle(order)
     parts = {None: (order, shuffle)}
@@ -278,7 +279,7 @@ def _dataset(paths, labels, load, stack, batch_size, shuffle, seed, class_names)
 
 
 def _stacked(values):
-    """Return the values as one array; texts become an object array of bytes."""
+    """Return the values as one array; an array of texts holds bytes objects."""
     if not isinstance(values[0], bytes):
         return np.stack(values)
     array = np.empty(len(values), object)

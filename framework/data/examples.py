@@ -17,7 +17,7 @@ from framework.core.errors import DamagedFileError, DTypeError
 
 # ---- the encoding --------------------------------------------------------------------------------
 
-_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5  # wire types of protocol buffers
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5  # the wire types that protocol buffers define
 
 
 def encoded_varint(value):
@@ -74,7 +74,7 @@ def fields(data):
 
 
 class _Message:
-    """Base of the messages: bytes, text, and equality by value."""
+    """The base class of messages: conversion to bytes and text, and equality by value."""
 
     def SerializeToString(self, **kwargs: Any):  # noqa: N802 (the name of protocol buffers)
         """Return the message as bytes; equal messages have equal bytes."""
@@ -126,7 +126,7 @@ def _indented(name, message):
 
 
 class _ListOfValues(_Message):
-    """Base of the lists of values."""
+    """The base class of lists of values."""
 
     def __init__(self, value: Any = ()):
         self._values = []
@@ -250,7 +250,10 @@ class Feature(_Message):
                 self._list = value
 
     def _current(self):
-        """Return the list that is set, or None; a list that was only read counts if not empty."""
+        """Return the list that is set, or None.
+
+        Reading a list creates it, so an empty list that was read does not count.
+        """
         if self._offered is not None and self._offered.value:
             self._list, self._offered = self._offered, None
         return self._list
@@ -289,7 +292,7 @@ class Feature(_Message):
 
 
 class _MapMessage(_Message):
-    """Base of messages that map names to messages."""
+    """The base class of messages that map names to messages."""
 
     _of: Any = None
     _name = ""
@@ -411,7 +414,7 @@ class FeatureLists(_MapMessage):
 
 
 class _Parts(_Message):
-    """Base of messages whose fields are messages."""
+    """The base class of messages whose fields are messages."""
 
     _fields_of: tuple = ()
 

@@ -1,4 +1,4 @@
-"""tf.data.experimental: its names, for existing programs."""
+"""The names of tf.data.experimental, for existing programs."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,6 +1,6 @@
 """Arrays in .npy, .npz and HDF5 files, whose rows are read when they are needed.
 
-A FileArray stands for an array among those of a dataset's rows. It has a shape and a dtype, and can
+A FileArray takes the place of a NumPy array in a dataset. It has a shape and a dtype, and can
 be indexed by a range of rows, by row indices, and by one row. Only the requested rows are in
 memory.
 """
@@ -22,7 +22,7 @@ _HEADER = 30
 
 
 class FileArray:
-    """Base class: an array in a file; subclasses read rows."""
+    """The base class of arrays in files; subclasses read rows."""
 
     def __init__(self, shape, dtype, name):
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
@@ -50,7 +50,7 @@ class FileArray:
         return self.shape[0]
 
     def __getitem__(self, key):
-        if isinstance(key, tuple):  # an index such as (i, ...)
+        if isinstance(key, tuple):  # a dataset indexes one row by (i, ...)
             return self.rows(key[0], key[0] + 1)[0]
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
@@ -115,7 +115,7 @@ class RawArray(FileArray):
 
 
 class ChunkedArray(FileArray):
-    """Rows of an HDF5 dataset in chunks, which may be compressed; the last chunks are kept."""
+    """An HDF5 dataset in chunks, which may be compressed; the last decoded chunks are kept."""
 
     def __init__(self, dataset, name):
         super().__init__(dataset.shape, dataset.dtype, name)
@@ -130,7 +130,8 @@ class ChunkedArray(FileArray):
         if found is None:
             first = number * self._size
             found = self._dataset[first : first + self._size]
-        self._kept[number] = found  # the most recently used is last
+        # a dict keeps the order of insertion, so the most recently used chunk is last
+        self._kept[number] = found
         while len(self._kept) > self._most:
             del self._kept[next(iter(self._kept))]
         return found
@@ -141,7 +142,7 @@ class ChunkedArray(FileArray):
     def picked(self, numbers):
         found = np.empty((len(numbers), *self.shape[1:]), self.dtype)
         chunks = numbers // self._size
-        with self._lock:  # HDF5 allows one reading thread at a time
+        with self._lock:  # The HDF5 library allows one reading thread at a time.
             for chunk in np.unique(chunks).tolist():
                 here = np.flatnonzero(chunks == chunk)
                 found[here] = self._chunk(chunk)[numbers[here] - chunk * self._size]
@@ -149,7 +150,7 @@ class ChunkedArray(FileArray):
 
 
 def hdf5_array(dataset, name):
-    """Return the FileArray of an h5py Dataset; the file must stay open unless it is raw."""
+    """Return the FileArray of an h5py Dataset; only a RawArray allows closing the file."""
     import h5py
 
     if not isinstance(dataset, h5py.Dataset):
@@ -190,7 +191,7 @@ def npy_array(path):
 
 
 def npz_arrays(path, names=None):
-    """Return the arrays of an .npz file; those stored without compression are FileArrays."""
+    """Return the arrays of an .npz file; arrays stored without compression are FileArrays."""
     try:
         with zipfile.ZipFile(path) as archive, Path(path).open("rb") as file:
             members = {Path(info.filename).stem: info for info in archive.infolist()}

@@ -157,7 +157,7 @@ def decode_raw(
     """
     wanted = dtypes.as_dtype(out_type).np
     if wanted.kind == "O":
-        raise DTypeError("decode_raw: out_type: expected a dtype of numbers, got string.")
+        raise DTypeError("decode_raw: out_type: expected a numeric dtype, got string.")
     texts = np.empty((), object)
     if isinstance(input_bytes, bytes):
         texts[()] = input_bytes

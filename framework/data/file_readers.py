@@ -19,7 +19,7 @@ _TEXT = TensorSpec((), "string")
 
 
 class OneFile(Stage):
-    """The elements that `read(path)` yields."""
+    """A stage of the elements that `read(path)` yields."""
 
     def __init__(self, read, path, spec):
         super().__init__()
@@ -36,7 +36,7 @@ class OneFile(Stage):
 
 
 class Files(Interleave):
-    """The elements of files, one file after the other; interleaved with `num_parallel_reads`."""
+    """A stage of the elements of files: one file after the other, or several files in turn."""
 
     def __init__(self, name, filenames, read, spec=_TEXT, num_parallel_reads=None):
         count = workers(name, num_parallel_reads)
@@ -55,7 +55,7 @@ class Files(Interleave):
 
 
 def _filenames(name, value):
-    """Return a stage of paths: of one path, a list, a tensor or a Dataset."""
+    """Return a stage of paths, from one path, a list, a tensor or a Dataset."""
     if isinstance(value, Dataset):
         return value._framework
     paths = [value] if isinstance(value, (str, bytes)) or hasattr(value, "__fspath__") else value
@@ -159,11 +159,11 @@ class TFRecordDataset(Dataset):
 
 
 class FixedLengthRecordDataset(Dataset):
-    """A dataset of parts of equal length of binary files, as strings of bytes.
+    """A dataset of binary records, all of the same length, from files, as strings of bytes.
 
     Args:
         filenames: a path, a list or tensor of paths, or a Dataset of them.
-        record_bytes: the length of a part.
+        record_bytes: the length of a record.
         header_bytes, footer_bytes: the number of bytes to skip at the start and end of each file.
         buffer_size: accepted, without effect.
         compression_type: "GZIP", "ZLIB", or None.

@@ -99,7 +99,7 @@ def load(
 
 
 class AssertCardinality(Stage):
-    """The elements; an iteration raises an error if their number is not `expected`."""
+    """A stage that raises an error if the number of elements is not `expected`."""
 
     def __init__(self, parent, expected):
         super().__init__(parent)
@@ -120,7 +120,8 @@ class AssertCardinality(Stage):
         if count != self.expected:
             raise InvalidArgumentError(
                 f"assert_cardinality: expected "
-                f"{'no end' if self.expected == INFINITE else self.expected}, got {count} elements."
+                f"{'no end' if self.expected == INFINITE else self.expected}, elements, got "
+                f"{count}."
             )
 
 

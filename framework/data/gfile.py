@@ -50,7 +50,7 @@ def _refuse_existing(path, overwrite):
 
 
 def exists(path: Any) -> bool:
-    """Return whether there is a file or folder.
+    """Return whether a file or folder with this path exists.
 
     >>> exists("/no such file")
     False
@@ -144,7 +144,7 @@ class FileStatistics(NamedTuple):
 
 
 def stat(path: Any) -> FileStatistics:
-    """Return size, time and kind of a file."""
+    """Return the FileStatistics of a file or folder."""
     try:
         found = os.stat(_path(path))
     except FileNotFoundError:

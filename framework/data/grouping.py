@@ -30,7 +30,7 @@ from framework.ops.sparse_tensor import SparseTensor
 
 
 class Batch(Stage):
-    """Batches of `size` elements, stacked."""
+    """A stage of batches: `size` elements stacked along a new first axis."""
 
     direct = True
 
@@ -78,7 +78,7 @@ class Batch(Stage):
 
 
 def _rest(passes, skipped):
-    """Yield passes over rows without the first `skipped` rows."""
+    """Yield the Rows of several iterations, without the first `skipped` rows in all."""
     for rows in passes:
         if skipped < len(rows):
             yield rows.select(slice(skipped, None)) if skipped else rows
@@ -116,7 +116,7 @@ def _stack(arrays):
 
 
 class PaddedBatch(Batch):
-    """Elements of different sizes, each padded at its ends to a common shape, and stacked.
+    """A stage of batches of elements that are padded at their ends to a common shape.
 
     `shapes` and `values` are nests like an element. None in `shapes` is the largest size in the
     batch; None in `values` is 0.
@@ -177,13 +177,13 @@ def _padded(arrays, shape, value):
             row[: array.shape[0]] = array
         return out
     for i, array in enumerate(arrays):
-        # store the string, because NumPy would store a 0-d array of strings as an object
+        # store the str object itself, because NumPy would store a 0-d array of strings as an object
         out[(i, *map(slice, array.shape))] = array if array.ndim else array[()]
     return out
 
 
 class Unbatch(Stage):
-    """The rows of each element."""
+    """A stage of the rows of each element."""
 
     def length(self):
         n = self.parent.length()
@@ -202,7 +202,7 @@ class Unbatch(Stage):
 
 
 class Rebatch(Stage):
-    """Batches with the sizes in `sizes`, used cyclically."""
+    """A stage of batches with the sizes in `sizes`, used cyclically."""
 
     def __init__(self, parent, sizes, drop_remainder):
         super().__init__(parent)
@@ -256,14 +256,14 @@ def _concatenated(column):
 
 
 class _Failed:
-    """Stands for an element whose computation has raised an error."""
+    """A placeholder of an element whose computation has raised an error."""
 
     def __init__(self, error):
         self.error = error
 
 
 def _tried(source):
-    """Yield the elements of an iterator; an error takes the position of its element."""
+    """Yield the elements of an iterator; an error is replaced by a `_Failed` at its position."""
     while True:
         try:
             element = next(source, END)
@@ -275,7 +275,9 @@ def _tried(source):
 
 
 class Window(Stage):
-    """Datasets of `size` elements: starts are `shift` apart, elements `stride` apart.
+    """A stage of windows, which are datasets of `size` elements.
+
+    Windows begin `shift` elements apart; the elements of a window are `stride` apart.
 
     An error is raised by each window that contains its element, as in tf.data.
     """
@@ -324,7 +326,7 @@ class Window(Stage):
 
 
 class GroupByWindow(Stage):
-    """The elements of `reduce(key, dataset of a group)`.
+    """A stage of the elements of `reduce(key, dataset of a group)`.
 
     A group holds elements of one key; it ends when it has `size(key)` elements, or at the end of
     the data. The last groups are in the order of their keys.
@@ -335,13 +337,14 @@ class GroupByWindow(Stage):
     def __init__(self, parent, key, reduce, size, dataset, pure):
         super().__init__(parent)
         self.key, self.reduce, self.size, self.dataset = key, reduce, size, dataset
-        self.pure = pure  # whether calls of `key` have no side effects
+        self.pure = pure  # whether a call of `key` has no side effects
 
     def length(self):
         return UNKNOWN
 
     def spec(self):
-        # Compute the spec from empty groups: the sizes of batches may differ between keys.
+        # The spec is computed from empty groups of two keys: the sizes of batches may differ
+        # between keys.
         found, spec = None, self.parent.spec()
         for key in range(2):
             try:

@@ -1,4 +1,4 @@
-"""Resizing of single images of a dataset: TensorFlow's methods, without antialiasing."""
+"""Resize single images of a dataset by TensorFlow's methods, without antialiasing."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ METHODS = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "ga
 def resized(image, size, method):
     """Return an image of shape (height, width, channels) in another size.
 
-    The result is float32, with "nearest" of the image's dtype.
+    The result is float32; with "nearest" it has the image's dtype.
     """
     pixels = image if method == "nearest" else image.astype(np.float32, copy=False)
     return resampling.resized(pixels, size, (0, 1), method)
@@ -25,7 +25,7 @@ def cropped(image, size):
 
 
 def padded(image, size):
-    """Return the image with black margins, in the aspect ratio of `size`."""
+    """Return the image with black margins that give it the aspect ratio of `size`."""
     height, width = image.shape[:2]
     new_height = max(height, width * size[0] // size[1])
     new_width = max(width, height * size[1] // size[0])

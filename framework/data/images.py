@@ -59,7 +59,7 @@ def array_to_img(
         pixels = pixels / (largest or 1) * 255
     _check_range(pixels, 255 if channels > 1 else 2**31 - 1)
     if channels == 1:
-        # gray values above 255 need Pillow's 32-bit mode "I"
+        # Pillow stores gray values above 255 in its 32-bit mode "I".
         deep = pixels.size and pixels.max() > 255
         pixels = pixels[:, :, 0].astype(np.int32 if deep else np.uint8)
     return image.fromarray(pixels if channels == 1 else pixels.astype(np.uint8))
@@ -142,7 +142,7 @@ def load_img(
 
 
 def _opened(path):
-    """Return the bytes of a file as a stream for Pillow; the file is closed at once."""
+    """Return the bytes of a file as a stream for Pillow. The file itself is closed again."""
     if isinstance(path, io.BytesIO):
         return path
     if not isinstance(path, (str, bytes, Path)):

@@ -12,13 +12,13 @@ from framework.data.stage import walk
 
 
 class _Iteration:
-    """The elements of one iteration, how many were taken, and the state of its random stages."""
+    """One iteration: its elements, the number of elements taken, and the state of random stages."""
 
     __slots__ = ("begun", "elements", "position", "stage", "taken")
 
     def __init__(self, stage):
         self.stage, self.taken, self.elements, self.begun = stage, 0, None, None
-        self.position = None  # a _Position, made when a checkpoint asks for it
+        self.position = None  # becomes a _Position when a checkpoint asks for one
 
     def start(self):
         self.begun = _random_state(self.stage)
@@ -32,7 +32,7 @@ class Iterator:
     `state()` returns the position; `restore(state)` sets it in an iterator over an equal pipeline,
     which can be in another process. Shuffles and other random stages continue with their seeds.
     Stages with one result per element (`map`, `batch`, `zip`, `prefetch`, ...) do not compute the
-    elements before the position again; other stages do.
+    elements before the position again. All other stages do.
 
     >>> from framework.data import Dataset
     >>> data = Dataset.range(6).shuffle(6).map(lambda x: 10 * x).batch(2)
@@ -115,7 +115,7 @@ class Iterator:
         own.elements = own.stage.after(own.taken) if own.taken else own.stage.iterate()
 
     def _saved_parts(self):
-        """Return {name: variable} for checkpoints: the position."""
+        """Return {name: variable} for checkpoints, with the position as the only variable."""
         own = self._framework
         if own.position is None:
             own.position = _Position(self)

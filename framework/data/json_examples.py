@@ -20,7 +20,9 @@ from framework.data.examples import (
     Int64List,
 )
 
-_LISTS = {  # {name in JSON, camelCase or snake_case: (argument of Feature, class, conversion)}
+# maps a list's name in JSON, in camelCase or snake_case, to (argument of Feature, class,
+# conversion)
+_LISTS = {
     "bytesList": ("bytes_list", BytesList, lambda v: base64.b64decode(v, validate=True)),
     "floatList": ("float_list", FloatList, float),
     "int64List": ("int64_list", Int64List, int),
@@ -69,16 +71,16 @@ def _example_of(text: Any):
 def _only(message, name):
     unknown = set(message) - {name}
     if unknown:
-        raise ValueError(f"no field is named {min(unknown)!r}")
+        raise ValueError(f"there is no field named {min(unknown)!r}")
     return message.get(name, {})
 
 
 def _feature_of(message):
     if len(message) > 1:
-        raise ValueError("a feature has one list")
+        raise ValueError("a feature must have exactly one list")
     for name, values in message.items():
         if name not in _LISTS:
-            raise ValueError(f"no list is named {name!r}")
+            raise ValueError(f"there is no list named {name!r}")
         argument, kind, convert = _LISTS[name]
         return Feature(**{argument: kind(value=[convert(v) for v in values.get("value", [])])})
     return Feature()

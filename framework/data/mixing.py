@@ -1,4 +1,4 @@
-"""Stages that choose at random or by another dataset: choose_from_datasets, rejection_resample."""
+"""Stages of `choose_from_datasets`, `sample_from_datasets`, `random` and `rejection_resample`."""
 
 from itertools import count
 
@@ -15,7 +15,7 @@ from framework.data.transform import call, run
 
 
 class RandomNumbers(Stage):
-    """The infinite sequence of random int64 numbers from 0 to 2**32 - 1."""
+    """A stage of random int64 numbers from 0 to 2**32 - 1, without an end."""
 
     def __init__(self, seed, again):
         super().__init__()
@@ -36,10 +36,10 @@ class RandomNumbers(Stage):
 
 
 class SampledNumbers(Stage):
-    """An infinite sequence of random positions in a list of weights.
+    """A stage of random positions in a list of weights, without an end.
 
     Args:
-        weights: an array, or a Dataset's stage of arrays, one for each number.
+        weights: an array; or a stage that gives an array for each number.
         seed: an int.
         again: True for different numbers in each iteration.
     """
@@ -71,7 +71,7 @@ def _drawn(generator, bounds):
 
 
 class Choice(Stage):
-    """Elements of several datasets: each is the next element of the dataset that `choice` names."""
+    """A stage of the elements of several datasets; the stage `choice` gives the dataset of each."""
 
     def __init__(self, choice, datasets, stop):
         super().__init__(*datasets, choice)
@@ -111,10 +111,11 @@ class Choice(Stage):
 
 
 class Resample(Stage):
-    """Pairs (class, element); some are left out, so that classes have the frequencies `target`.
+    """A stage of pairs (class, element), leaving out some so that classes have given frequencies.
 
-    An element of class c is kept with a probability proportional to target[c] / initial[c]; without
-    `initial`, the frequencies are those among the elements before it plus one of each class.
+    An element of class c is kept with a probability proportional to target[c] / initial[c]; if
+    `initial` is None, the frequencies are counted among the previous elements, beginning with one
+    of each class.
     """
 
     calls_python = True

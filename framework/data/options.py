@@ -1,4 +1,4 @@
-"""Options of a dataset: tf.data's names, stored and merged; none changes the elements."""
+"""Options of a dataset. They have tf.data's names, are stored and merged, and have no effect."""
 
 import enum
 from typing import Any
@@ -7,7 +7,7 @@ from framework.core.errors import DTypeError
 
 
 class _Option:
-    """A property of options: None until it is set, or a group of options."""
+    """A descriptor for one option: None until it is set, or a group of options."""
 
     def __init__(self, group=None, stands_for=None):
         self.group, self.name = group, stands_for
@@ -27,7 +27,7 @@ class _Option:
 
 
 class _Options:
-    """Base of options: unknown names raise an error."""
+    """The base class of options; unknown names raise an error."""
 
     __slots__ = ("_framework",)
 
@@ -141,8 +141,8 @@ class AutotuneAlgorithm(enum.Enum):
 class Options(_Options):
     """Options of a dataset, for `Dataset.with_options`; accepted and kept, without effect.
 
-    Elements keep their order even with `deterministic = False`, which `map` and `batch` have as an
-    argument.
+    Elements keep their order even with `deterministic = False`. `map` and `batch` have an argument
+    of that name, which has an effect.
 
     >>> options = Options()
     >>> options.deterministic = True

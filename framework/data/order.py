@@ -18,7 +18,7 @@ from framework.data.structure import packer
 
 
 class Slice(IndexStage):
-    """Elements start, start + step, ... up to stop: `take`, `skip` and `shard`."""
+    """A stage of the elements start, start + step, ... before `stop`, as `take` selects them."""
 
     direct = True
 
@@ -50,7 +50,7 @@ class Slice(IndexStage):
 
 
 class Shuffle(IndexStage):
-    """The elements in random order, a function of the seed and the number of the iteration."""
+    """A stage in random order, which the seed and the number of the iteration determine."""
 
     def __init__(self, parent, buffer_size, seed, reshuffle):
         super().__init__(parent)
@@ -80,7 +80,10 @@ class Shuffle(IndexStage):
 
 
 class Repeat(Stage):
-    """The elements repeated `times` times, or infinitely if None, up to an empty iteration."""
+    """A stage that repeats the elements `times` times, or infinitely if None.
+
+    It ends at an empty iteration.
+    """
 
     def __init__(self, parent, times):
         super().__init__(parent)
@@ -122,10 +125,10 @@ class Repeat(Stage):
 
 
 class Cache(IndexStage):
-    """The elements, kept in memory after the first complete iteration."""
+    """A stage that keeps the elements in memory after the first complete iteration."""
 
     kept = None
-    mapped = False  # whether the cached elements are results of the mapped functions
+    mapped = False  # whether the cached elements are results of mapped functions
 
     def rows(self):
         if self.kept is None:
@@ -145,7 +148,7 @@ class Cache(IndexStage):
 
 
 class Prefetch(IndexStage):
-    """The elements, computed ahead by a thread if the user's Python code computes them.
+    """A stage whose elements a thread computes ahead if the user's Python code computes them.
 
     Random draws of this code depend on the seed and the number of the iteration, not on the thread.
     """
@@ -178,7 +181,7 @@ class Prefetch(IndexStage):
 
 
 class Zip(Stage):
-    """Nests of one element of each dataset, as long as the shortest dataset."""
+    """A stage of nests of one element of each dataset; it is as long as the shortest dataset."""
 
     direct = True
 
@@ -222,7 +225,7 @@ class Zip(Stage):
 
 
 class Concatenation(Stage):
-    """The elements of one dataset, then those of another."""
+    """A stage of the elements of one dataset, followed by those of another."""
 
     def length(self):
         lengths = [parent.length() for parent in self.parents]
@@ -250,7 +253,7 @@ class Concatenation(Stage):
 
 
 class WithOptions(IndexStage):
-    """The elements, with options."""
+    """A stage that holds options; the elements stay the same."""
 
     direct = True
 

@@ -43,12 +43,12 @@ class OrderingMethods:
         return made(order.Repeat(self._framework, None if count < 0 else count))
 
     def take(self, count: Any, name: str | None = None):
-        """Return a dataset of the first `count` elements, of all if -1."""
+        """Return a dataset of the first `count` elements, or of all elements if -1."""
         count = integer("take", "count", count)
         return made(order.Slice(self._framework, 0, None if count < 0 else count))
 
     def skip(self, count: Any, name: str | None = None):
-        """Return a dataset without the first `count` elements, an empty one if -1."""
+        """Return a dataset without the first `count` elements, or an empty dataset if -1."""
         count = integer("skip", "count", count)
         return made(order.Slice(self._framework, max(count, 0), 0 if count < 0 else None))
 
@@ -79,11 +79,11 @@ class OrderingMethods:
 
     def enumerate(self, start: TensorLike = 0, name: str | None = None):
         """Return a dataset of pairs (int64 counter, element)."""
-        # not at module level: `dataset` imports this module
+        # imported here because `dataset` imports this module
         from framework.data.dataset import Dataset
 
         start, stage = operator.index(start), self._framework
-        if stage.indexed:  # a range is indexed, so the zipped dataset stays indexed
+        if stage.indexed:  # a range has random access, and so does the zipped dataset
             return Dataset.zip(Dataset.range(start, start + stage.length()), self)
         return Dataset.zip(Dataset.counter(start), self)
 
@@ -91,8 +91,8 @@ class OrderingMethods:
         """Return a dataset that keeps the elements of its first complete iteration.
 
         Args:
-            filename: the start of a file's path; "" to keep the elements in memory. Later programs
-                also read the file, until it is removed.
+            filename: the start of a file's path; "" to keep the elements in memory. Other programs
+                read the same file, until it is removed.
         """
         filename = as_path(filename)
         if filename:
@@ -102,9 +102,9 @@ class OrderingMethods:
     def prefetch(self, buffer_size: Any, name: str | None = None):
         """Return a dataset whose elements a background thread computes ahead.
 
-        It has an effect only if user code (`map`, a generator, ...) computes elements: a batch of
-        arrays takes less time than passing it between threads. Random draws of this code depend on
-        the number of the iteration, not on when the thread runs.
+        It has an effect only if user code (`map`, a generator, ...) computes elements: slicing
+        arrays takes less time than passing a batch between threads. Random draws of this code
+        depend on the number of the iteration, not on when the thread runs.
 
         Args:
             buffer_size: the number of elements computed ahead; AUTOTUNE means 2; 0 means no thread.

@@ -57,7 +57,7 @@ class Parallel:
                 element = next(self._source)
             except StopIteration:
                 self._ended = True
-            # raise the error at this element's position, after the earlier results
+            # the consumer raises the error at this element's position, after the results before it
             except Exception as error:
                 failed = futures.Future()
                 failed.set_exception(error)
@@ -101,7 +101,8 @@ class Tuner:
 
     def __init__(self, cpus):
         self.count, self.most = cpus, _TIMES * cpus
-        self._best = None  # (most results per second, the count that is chosen so far)
+        # (the most results per second, the number of calls at a time that gave them)
+        self._best = None
         self._tried = []
         self._begin(None)
 
@@ -115,7 +116,8 @@ class Tuner:
             waited: the seconds for which the consumer has waited for the result.
             now: the time in seconds.
         """
-        self._results += 1  # negative for calls that began with another count
+        # the count starts below 0 to leave out calls that began with another number of threads
+        self._results += 1
         if self._results <= 0:
             self._since, self._waited = now, 0.0
             return self.count
@@ -131,7 +133,7 @@ class Tuner:
         """Process the rate of the current count, and choose the next one."""
         self._tried.append(self.count)
         most, count = self._best or (0.0, 0)
-        # fewer calls are better if they are nearly as fast, more if they are faster
+        # Fewer calls at a time are chosen if they are nearly as fast, more only if they are faster.
         if rate * _GAIN >= most if self.count < count else rate >= most * _GAIN:
             self._best = max(rate, most), self.count
         following = self._following()
@@ -146,7 +148,9 @@ class Tuner:
         return None
 
 
-_TIMES = 16  # most calls at a time for each CPU: calls may wait for a disk or a network
-_FEWEST, _SECONDS = 16, 0.1  # least number of results and least time of a measurement
-_BUSY = 0.3  # the calls are the slower side if the consumer waits for this part of the time
-_GAIN = 1.05  # a larger count must be faster by this factor
+# the most calls at a time per CPU; more than one because calls may wait for a disk or a network
+_TIMES = 16
+_FEWEST, _SECONDS = 16, 0.1  # a measurement takes at least this many results and seconds
+# the calls, not the consumer, are slow if the consumer waits for this fraction of the time
+_BUSY = 0.3
+_GAIN = 1.05  # a larger number of calls must be faster by this factor

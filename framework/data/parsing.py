@@ -198,7 +198,7 @@ def _message(kind, text, label):
 
 
 def _values(feature, key, dtype, label):
-    """Return the values of a Feature as an array; an empty one if there are none."""
+    """Return the values of a Feature as an array, which is empty if there are none."""
     name = _LISTS.get(dtype.name)
     if name is None:
         raise DTypeError(f"{key}: dtype: expected int64, float32 or string, got {dtype}.")
@@ -236,7 +236,7 @@ def _batched(key, feature, entries, labels, single):
 
 
 def _sparse(rows, dtype, single=False):
-    """Return rows of any length as a sparse tensor; a single row has one axis."""
+    """Return rows of any length as a sparse tensor, which has one axis if there is a single row."""
     counts = [len(row) for row in rows]
     columns = np.concatenate([[], *map(np.arange, counts)])
     parts = [np.repeat(np.arange(len(rows)), counts), columns]

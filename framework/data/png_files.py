@@ -11,9 +11,9 @@ import numpy as np
 from framework.core.errors import InvalidArgumentError, UnsafeFileError
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_COLORS = {1: 0, 2: 4, 3: 2, 4: 6}  # {number of channels: color type in the header}
+_COLORS = {1: 0, 2: 4, 3: 2, 4: 6}  # maps the number of channels to the color type in the header
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-# the largest decoded image in bytes, because a tiny damaged file can declare any size
+# the largest size in bytes of decoded pixels, because a tiny damaged file can declare any size
 _LARGEST = 1 << 31
 
 
@@ -52,7 +52,9 @@ def read(contents):
     """Return the pixels (height, width, channels) of a PNG file with 16 bits, as uint16."""
     width, height, depth, color, _, _, interlaced = struct.unpack(">IIBBBBB", contents[16:29])
     if depth != 16 or interlaced:
-        raise InvalidArgumentError("PNG: expected 16 bits and no interlacing. Save it without.")
+        raise InvalidArgumentError(
+            "PNG: expected 16 bits and no interlacing. Save the image without interlacing."
+        )
     step = 2 * _CHANNELS[color]
     size = height * (1 + width * step)
     if size > _LARGEST:
@@ -68,7 +70,7 @@ def read(contents):
 
 
 def _parts(contents):
-    """Yield the data of the IDAT chunks."""
+    """Yield the data of the IDAT chunks, which hold the compressed pixels."""
     at = len(SIGNATURE)
     while at + 8 <= len(contents):
         (n,) = struct.unpack(">I", contents[at : at + 4])

@@ -50,13 +50,15 @@ class Ahead:
         try:
             raise item.error
         finally:
-            del item  # the error's traceback would keep this object and the thread alive
+            # A traceback refers to this frame, which would keep this object and its thread alive.
+            del item
 
     def close(self):
         """End the thread."""
         self._ended = True
         self._stop.set()
-        while not self._ready.empty():  # unblock a producer that waits in `put`
+        # makes room in a full queue, so that a producer that waits in `put` continues
+        while not self._ready.empty():
             self._ready.get_nowait()
 
     __del__ = close
@@ -85,6 +87,6 @@ def _put_next(iterator, ready):
         ready.put(next(iterator))
     except StopIteration:
         return False
-    except BaseException as error:  # the consumer raises the error
+    except BaseException as error:  # the consumer raises the error when it takes this item
         ready.put(_Raised(error))
     return True

@@ -1,7 +1,7 @@
 """ProcessMap: a function of each element in processes, with results in the elements' order.
 
-For functions of Python code, which holds the interpreter's lock, so that threads do not speed it
-up. Elements and results travel in shared memory (`processes.py`).
+It is for functions of Python code, which threads do not speed up because of the interpreter's lock.
+Elements and results travel in shared memory (`processes.py`).
 """
 
 import os
@@ -26,7 +26,8 @@ class ElementCall:
 
     Args:
         function: a function of an element.
-        key: of random draws, which depend on the number of the element and not on the process.
+        key: the key of random draws, which depend on the number of the element and not on the
+            process.
     """
 
     def __init__(self, function, key):
@@ -75,7 +76,8 @@ class ProcessMap:
                     self._note(error, number)
                 raise
         except (WorkerError, KeyboardInterrupt, SystemExit):
-            self.close()  # messages may have been read in part
+            # a message in a pipe may have been read in part, so the pipes are of no further use
+            self.close()
             raise
 
     def _fill(self):
@@ -87,7 +89,7 @@ class ProcessMap:
             element = next(self._source)
         except StopIteration:
             self._ended = True
-        except Exception as error:  # raised at this element's position
+        except Exception as error:  # the consumer raises this error at the element's position
             self._waiting.append((_raiser(error), None))
         else:
             if self._workers is None:

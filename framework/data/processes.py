@@ -1,7 +1,8 @@
 """Workers: a function of one argument in several processes; arrays travel in shared memory.
 
-A worker has a pipe, and two blocks of shared memory, for arguments and for results. Each is used in
-turn by halves: a worker may have two tasks, and the second does not overwrite the first. The parent
+A worker has a pipe, and two blocks of shared memory, for arguments and for results. The halves of a
+    block are used in turn: a worker may have two tasks, and the second must not overwrite the
+    first. The parent
 makes the blocks and removes their names as soon as the worker has them, so that no memory stays
 when one of them is killed. A worker ends when its parent does.
 """
@@ -21,10 +22,10 @@ from framework.core import nest
 from framework.core.errors import FrameworkError, WorkerError
 from framework.core.tensor import Tensor
 
-_TASKS = 2  # tasks that a worker holds: one that it computes, one that waits
+_TASKS = 2  # the tasks that a worker holds: it computes the first while the second waits
 _SMALL = 1 << 14  # arrays with fewer bytes are sent through the pipe, not through shared memory
 _ALIGNED = 64
-_WATCH = 1.0  # seconds between two checks whether the parent process lives
+_WATCH = 1.0  # the seconds between two checks whether the parent process lives
 
 
 class Workers:
@@ -56,7 +57,7 @@ class Workers:
     def map(self, arguments):
         """Yield the results of an iterable of arguments; an error is raised at its argument.
 
-        The workers end with the arguments, after an error, and when the generator is closed.
+        The workers end after the last argument, after an error, and when the generator is closed.
         """
         waiting = []
         try:
@@ -113,7 +114,7 @@ def _caught(worker):
     except WorkerError:
         raise
     except Exception as error:
-        # raise the error later, because the results of the other workers must be read first
+        # raised later, because the results of the other workers must be read first
         return _Failure(error)
 
 
@@ -161,7 +162,7 @@ class _Worker:
                 self._enlarge(value)
             elif kind == "has inbox":
                 self._inbox.attached()
-            else:  # the worker has attached the memory, so its name can be removed
+            else:  # the worker has opened the shared memory, so its name can be removed
                 self._memory.unlink()
                 self._attached = True
 
@@ -218,14 +219,15 @@ class _Worker:
 
 
 class _Inbox:
-    """The parent's side of the shared memory for a worker's arguments: two halves, in turn."""
+    """The parent's side of the shared memory for a worker's arguments."""
 
     def __init__(self):
         self._memory, self._half, self._turn = None, 0, 0
-        self._new = []  # blocks that the worker does not have yet, in order
+        # blocks of shared memory that the worker has not opened yet, in the order of their creation
+        self._new = []
 
     def messages(self, argument):
-        """Return the messages that give an argument to the worker; large ones are in the memory."""
+        """Return the messages that send an argument; shared memory holds a large argument."""
         buffers = []
         data = pickle.dumps(argument, 5, buffer_callback=buffers.append)
         parts = [data, *(buffer.raw() for buffer in buffers)]
@@ -249,7 +251,7 @@ class _Inbox:
         return [*begun, ("large task", places)]
 
     def attached(self):
-        """Remove the name of the oldest new block: the worker has it."""
+        """Remove the name of the oldest new block, which the worker has opened."""
         memory = self._new.pop(0)
         memory.unlink()
         if memory is not self._memory:
@@ -275,7 +277,7 @@ def _work(pipe, outer, function):
     """Receive arguments and send results until the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    outer.close()  # with this copy closed, reading fails as soon as the parent ends
+    outer.close()  # once the child closes its copy, reading fails as soon as the parent ends
     memory = _Memory(pipe)
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -307,13 +309,13 @@ def _sendable(error):
 
 
 class _Memory:
-    """The worker's side of the shared memory: two halves, used in turn."""
+    """The worker's side of the shared memory for arguments and results."""
 
     def __init__(self, pipe):
         self._pipe, self._parent = pipe, parent_process()
         self._memory, self._half, self._turn = None, 0, 0
         self._inbox = None
-        self._early = []  # messages that arrived before the requested memory
+        self._early = []  # messages that arrived before the answer with the requested memory
 
     def next_task(self):
         """Return the parts of the next task: pickled bytes, and the buffers of arrays."""
@@ -329,7 +331,7 @@ class _Memory:
             self._pipe.send(("has inbox", None))
 
     def _received(self):
-        """Return the next message; EOFError if the parent has ended."""
+        """Return the next message; raise EOFError if the parent has ended."""
         while self._parent.is_alive():
             if self._pipe in connection.wait([self._pipe, self._parent.sentinel], _WATCH):
                 return self._pipe.recv()
@@ -371,10 +373,10 @@ class _Memory:
 
 
 def _attached(name):
-    """Attach the parent's shared memory; the parent remains responsible for its removal."""
+    """Open shared memory of the parent, which remains responsible for its removal."""
     from multiprocessing import resource_tracker
 
-    # Before Python 3.13, attaching registers the memory as one that this process must remove.
+    # Before Python 3.13, opening shared memory registers it for removal by this process.
     with _register:
         register, resource_tracker.register = resource_tracker.register, lambda *_: None
         try:

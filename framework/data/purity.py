@@ -30,7 +30,8 @@ _BUILTINS = frozenset((
 _CHANGING = ("IMPORT_", "YIELD_", "RAISE_", "SETUP_WITH", "BEFORE_WITH", "LOAD_BUILD_CLASS")
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
 _DATA = (np.ndarray, np.dtype, np.ufunc, DType, Tensor, CoreVariable)
-_MOST = 64  # the largest number of functions to follow through calls; beyond, the answer is False
+# the largest number of functions to search through calls; with more, the answer is False
+_MOST = 64
 
 
 def is_pure(function):
@@ -57,7 +58,8 @@ class _Search:
             return _of_library(value.__name__)
         if _of_library(getattr(value, "__module__", None)):
             return _is_library_object(value)
-        wrapped = getattr(value, "python_function", value)  # the function inside a tf.function
+        # `value` is a tf.function, which wraps this function
+        wrapped = getattr(value, "python_function", value)
         return isinstance(wrapped, types.FunctionType) and self.function(wrapped)
 
     def function(self, function):
@@ -114,7 +116,8 @@ def _of_library(module):
 def _is_library_object(value):
     """Return whether an object of NumPy or of the package has no effect when it is called."""
     if isinstance(value, Configurable):
-        return _of_library(type(value).__module__)  # a layer of the package, not a user's
+        # the layer's class is in the package, not the user's
+        return _of_library(type(value).__module__)
     if isinstance(value, type):
         return issubclass(value, (np.generic, np.dtype, DType))
     return callable(value) and getattr(value, "__name__", "") not in _IMPURE

@@ -13,12 +13,13 @@ from framework.core.errors import DataLossError, InvalidArgumentError, MissingFi
 from framework.data.checksums import masked_crc32c
 
 _HEAD, _CRC = struct.Struct("<QI"), struct.Struct("<I")
-_AT_ONCE = 1 << 24  # bytes per read, so that a damaged length cannot allocate much memory
+# the bytes per read are limited, so that a damaged length cannot allocate much memory
+_AT_ONCE = 1 << 24
 COMPRESSIONS = ("", "GZIP", "ZLIB")
 
 
 def compression(name, value):
-    """Return the name of a compression, "" for none; raise an error if it is unknown."""
+    """Return the name of a compression, or "" for none; raise an error for an unknown name."""
     value = getattr(value, "compression_type", value)
     if hasattr(value, "numpy"):
         value = value.numpy()
@@ -31,7 +32,7 @@ def compression(name, value):
 
 
 def as_path(value):
-    """Return a path of a str, bytes, path or tensor as str."""
+    """Return a path, given as str, bytes, path or tensor, as a str."""
     value = value.numpy() if hasattr(value, "numpy") else value
     return os.fsdecode(value)
 
@@ -133,8 +134,8 @@ def _whole(data, length, name, number):
 def _check(data, crc, what, name, number):
     if masked_crc32c(data) != crc:
         raise DataLossError(
-            f"{name}: the {what} of record {number} is damaged, or the file is no TFRecord file: "
-            "its checksum differs. Is compression_type right?"
+            f"{name}: the {what} of record {number} has another checksum: the file is damaged, "
+            f"or is no TFRecord file. Check compression_type."
         )
 
 

@@ -101,9 +101,9 @@ class ParquetDataset(Dataset):
 
 
 class ParquetRows(Stage):
-    """The rows of Parquet files, as Rows of one record batch each."""
+    """A stage of the rows of Parquet files, in Rows of one record batch each."""
 
-    calls_python = True  # so that `prefetch` reads ahead in a thread
+    calls_python = True  # lets `prefetch` read ahead in a thread
     streams = True
 
     def __init__(self, paths, columns, batch_rows):

@@ -24,7 +24,7 @@ from framework.kernels.row_chains import RowChain
 _EXACT_REDUCTIONS = frozenset((
     "reduce_max", "reduce_min", "reduce_any", "reduce_all", "argmax", "argmin",
 ))  # fmt: skip
-# ops of kind "movement" that add elements
+# ops that have the kind "movement" in the op table but add elements
 _SUMS = frozenset(("sum_to", "scatter_add", "overlap_add", "segment_sum"))
 _EXACT_OTHERS = frozenset(("cast", "bitcast"))
 
@@ -49,7 +49,7 @@ class RowFunction:
         try:
             together = nest.flatten(self.together(element))
             rows = [nest.flatten(self.call(row, 0)) for row in _rows(element)]
-        # computing the rows one by one raises the same error, at the row that causes it
+        # the same call, row by row, raises the error at the row that causes it
         except Exception:
             return False
         if not all(type(leaf) is Tensor for leaf in together):
@@ -78,7 +78,7 @@ class RowFunction:
             The function, which returns None for rows that it cannot compute. False if the user's
             function does more than scale and shift; None as long as no plan shows what it does.
         """
-        # a plan keeps the order of a dict, `nest.flatten` sorts the keys
+        # a plan keeps the order of a dict, but `nest.flatten` sorts its keys
         order = list(_in_order_of_arguments(pack(list(range(len(gathers))))))
         rows = [(gathers[i].array.dtype, gathers[i].array.shape[1:]) for i in order]
         if self._chains is None or self._chains[0] != rows:
@@ -93,7 +93,7 @@ class RowFunction:
 
     def _by_rows(self, *parts):
         leaves, guard = nest.flatten(parts), _ExactOps()
-        # start the recorder before the Batched level, so that it receives the ops on all rows
+        # The recorder must start before the Batched level to receive the ops on all rows.
         recorders.push(guard)
         try:
             level, count = Level(), leaves[0].array.shape[0]
@@ -115,7 +115,7 @@ def _in_order_of_arguments(element):
 
 
 class ChainReader:
-    """Reads rows of arrays through the chains of a plan: one for each result.
+    """Reads rows of arrays, and computes each result in a single pass over a row (a chain of ops).
 
     Args:
         entry: the CachedPlan; its guards on Python state are those of the chains, too.
@@ -159,7 +159,7 @@ def _chains(graph):
 
 
 def _chain(value, graph):
-    """Return (index of the argument, None, a dtype or a RowChain) for a result; None for others."""
+    """Return (argument's index, None, a dtype or a RowChain) if a result is a chain, else None."""
     steps, shape, dtype = [], value.shape[1:], value.dtype
     while value.node is not None:
         (*args,), node = value.node.args, value.node

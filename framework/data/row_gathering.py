@@ -118,7 +118,7 @@ def _numbers(order):
 
 
 _BLOCK_ROWS = 256  # the number of rows per call of a function when all results are computed
-_BLOCK = 1 << 16  # `np.take` gathers several batches at once up to this number of bytes
+_BLOCK = 1 << 16  # one `np.take` gathers several batches, up to this number of bytes
 
 
 def batched(passes, size, drop_remainder=False, streams=False):
@@ -150,7 +150,8 @@ def batches(passes, size, drop_remainder=False):
             rows = rest + rows  # noqa: PLW2901 (rows left over by the last iteration come first)
         whole = len(rows) // size * size
         parts = [g.parts(o[:whole], size) for g, o in zip(gathers, rows.orders)]
-        for _ in range(whole // size):  # not `zip`, which would keep a reference to the last batch
+        # a `zip` would keep a reference to the last batch, whose buffer could not be reused
+        for _ in range(whole // size):
             yield pack([boxed(next(p)) for p in parts])
         rest = rows.select(slice(whole, None)) if whole < len(rows) else None
     if rest is not None and not drop_remainder:
@@ -171,9 +172,10 @@ class MappedBatches:
     def __init__(self, passes, size, drop_remainder):
         self._passes, self._size, self._drop = iter(passes), size, drop_remainder
         self._rows = self._gathers = self._pack = None
-        # a function that reads and computes rows in one pass; None: not known yet; False: none
+        # the function that reads and computes rows in one pass; None if not known yet; False if
+        # there is none
         self._reader = None
-        # the number of rows in `_rows`, and the index of the next batch's first row
+        # _count is the number of rows in `_rows`, _at the index of the next batch's first row.
         self._count = self._at = 0
 
     def __iter__(self):
@@ -190,7 +192,7 @@ class MappedBatches:
             element = self._reader(numbers) if self._reader else None
             if element is None:
                 element = self._in_steps(numbers)
-        except Exception:  # computing row by row raises the error at its element
+        except Exception:  # the row-by-row calls raise the error at the row that causes it
             return self._by_row(count)
         self._at = at + count
         return element
@@ -259,8 +261,8 @@ class _Gather:
     def __init__(self, array):
         self.array = array
         self.last = self.before_last = None
-        # `np.take` would first copy the whole array if it is not contiguous.
-        flags = getattr(array, "flags", None)  # only arrays in memory have flags
+        # For an array that is not contiguous, `np.take` would first copy all of it.
+        flags = getattr(array, "flags", None)  # arrays in files have no attribute `flags`
         self.take = flags is not None and flags.c_contiguous and flags.aligned
 
     def parts(self, numbers, size):
@@ -282,7 +284,7 @@ class _Gather:
             return self.array[numbers]
         buffer, self.before_last = self.before_last, self.last
         if buffer is not None and len(buffer) == len(numbers) and exclusive(buffer):
-            # the indices are in range; mode "raise" would allocate a buffer
+            # the indices are known to be in range, and mode "raise" would allocate a buffer
             self.array.take(numbers, 0, buffer, "clip")
         else:
             buffer = self.array.take(numbers, 0)
@@ -313,7 +315,7 @@ def shuffled_blocks(n, size, seed, epoch):
 
 
 def shuffled(items, buffer_size, seed, epoch):
-    """Yield `items` shuffled by a buffer: each output is drawn from it, the next item replaces it.
+    """Yield `items` through a shuffle buffer: the next item replaces a random one, which leaves.
 
     If the buffer holds all items, the order is `permutation(seed, epoch, n)`.
     """

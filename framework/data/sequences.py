@@ -52,7 +52,7 @@ def pad_sequences(
     if length < 0:
         raise InvalidArgumentError(f"pad_sequences: maxlen must be at least 0, got {maxlen}.")
     inner = next((np.shape(row)[1:] for row in rows if len(row)), ())
-    # the length of the longest string is not known yet
+    # a dtype of strings needs the length of the longest string, which is not known yet
     holder = object if wanted.kind == "U" else wanted
     padded = np.full((len(rows), length, *inner), value, holder)
     for number, row in enumerate(rows):

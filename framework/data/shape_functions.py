@@ -21,7 +21,7 @@ class ByShape:
 
     @property
     def known(self):
-        """{shape of an element of one tensor: the result}; None if results depend on values."""
+        """The results by the shape of an element; None if results depend on values."""
         return self._known
 
     def __call__(self, element, number):
@@ -54,7 +54,7 @@ class ByShape:
 
 
 class _ElementReads(Recorder):
-    """Recorder that notes whether tensors or variables are read."""
+    """A recorder that detects whether Python or an op reads tensors or variables."""
 
     def __init__(self, tensors):
         self._tensors, self.found = tensors, False

@@ -22,7 +22,7 @@ def make_sampling_table(size: int, sampling_factor: float = 1e-05) -> np.ndarray
     [0.0032, 0.0032, 0.0055]
     """
     rank = np.arange(size)
-    rank[0] = 1  # index 0 is padding and gets the rank of the first word
+    rank[0] = 1  # index 0 stands for padding; it gets rank 1 to avoid log(0)
     inverse = rank * (np.log(rank) + 0.577) + 0.5 - 1.0 / (12.0 * rank)
     f = sampling_factor * inverse
     return np.minimum(1.0, f / np.sqrt(f))

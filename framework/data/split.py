@@ -47,7 +47,7 @@ def split_dataset(
         order = order[np.argsort(_quantiles(classes[order]), kind="stable")]
     parts = order[:left], order[total - right :]
     if stratify is not None and not shuffle:
-        parts = map(np.sort, parts)  # put the rows of each part into their original order
+        parts = map(np.sort, parts)  # within each part, rows keep their original order
     return tuple(
         Dataset.from_tensor_slices(nest.map_structure(lambda a, p=part: a[p], rows))
         for part in parts

@@ -30,11 +30,13 @@ class Stage:
     """Base class: one stage of a pipeline; the default returns the elements of the first parent."""
 
     indexed: Any = False
-    # for stages that are not `indexed`: whether `passes()` yields Rows of different arrays
+    # For stages that are not `indexed`: whether the Rows that `passes()` yields have different
+    # arrays.
     streams: Any = False
-    direct = False  # whether `after(n)` costs no more than the parents' `after(n)`
+    direct = False  # whether `after(n)` is as fast as `after(n)` of the parents
     calls_python = False  # whether this stage runs the user's Python code
-    epoch = None  # the number of started iterations if the order depends on it; otherwise None
+    # the number of started iterations if the order depends on this number; otherwise None
+    epoch = None
     seed = None  # the seed of the order, if it has one
     parent: Any = None  # the first parent; None for a source
 
@@ -50,7 +52,7 @@ class Stage:
         return any(parent.mapped for parent in self.parents)
 
     def length(self):
-        """Return the number of elements per iteration, INFINITE or UNKNOWN."""
+        """Return the number of elements per iteration, which may be INFINITE or UNKNOWN."""
         return self.parent.length()
 
     def spec(self):
@@ -97,9 +99,10 @@ class IndexStage(Stage):
 
 
 class _End:
-    """The class of END, which `step` of `resuming` returns at the end; it equals only itself."""
+    """The class of END, the value by which the function `step` of `resuming` signals the end."""
 
-    # compare by identity: `iter` compares each element, and `==` of tensors is elementwise
+    # `iter` compares each element with END; the identity is compared because `==` of tensors is
+    # elementwise
     def __eq__(self, other):
         return self is other
 
@@ -110,7 +113,7 @@ END = _End()
 
 
 def resuming(step):
-    """Return an iterator over the results of `step()` up to END, which continues after an error."""
+    """Return an iterator over the results of `step()` until END. It can continue after an error."""
     return iter(step, END)
 
 
@@ -169,7 +172,7 @@ def first_rows(stage, count):
 def _zeros(spec):
     """Return a tensor of zeros that fits `spec`; unknown sizes are 1."""
     if not isinstance(spec, TensorSpec):
-        # not at module level: `dataset` imports this module
+        # imported here because `dataset` imports this module
         from framework.data.arguments import made
 
         return made(Listed([], spec.element_spec))
@@ -195,7 +198,7 @@ def common_spec(a, b):
 
 
 class Slices(Stage):
-    """The rows of arrays of equal length."""
+    """A source stage of the rows of arrays of equal length."""
 
     indexed = True
 
@@ -215,7 +218,7 @@ class Slices(Stage):
 
 
 class Counter(Stage):
-    """The infinite sequence start, start + step, ..."""
+    """A source stage of the integers start, start + step, ... without an end."""
 
     def __init__(self, start, step, dtype):
         super().__init__()
@@ -236,7 +239,7 @@ class Counter(Stage):
 
 
 class Listed(Stage):
-    """A list of elements, such as a window."""
+    """A source stage of the elements of a list, such as a window."""
 
     def __init__(self, held, spec):
         super().__init__()
@@ -253,7 +256,7 @@ class Listed(Stage):
 
 
 class GeneratorStage(Stage):
-    """The elements of a callable's iterator, converted to the signature if there is one."""
+    """A source stage of the elements of a callable's iterator, converted to the signature."""
 
     calls_python = True
 
@@ -280,8 +283,8 @@ class GeneratorStage(Stage):
                 yield _fitted(value, self.signature, "element")
 
     def arrays(self):
-        """Yield the arrays of the elements; for a signature of one TensorSpec."""
-        # arrays of strings can hold str, which becomes bytes
+        """Yield the elements as arrays. The signature must be a single TensorSpec."""
+        # arrays of strings can hold str objects, which must become bytes
         dtype, fitting = self.signature.dtype.np, set()
         dtype = None if dtype.kind == "O" else dtype
         for value in self.make():

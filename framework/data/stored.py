@@ -29,14 +29,15 @@ from framework.data.stage import UNKNOWN, Stage
 from framework.data.structure import packer
 
 _FORMAT, _VERSION = "framework elements", 1
-_ELEMENT, _TEXT = b"\x00", b"\x01"  # the first byte of a record is its type
+# the first byte of a record tells if it holds an element or JSON text
+_ELEMENT, _TEXT = b"\x00", b"\x01"
 
 
 # ---- structures and elements as bytes ------------------------------------------------------------
 
 
 def spec_to_json(spec):
-    """Return the nest of TensorSpecs as JSON values."""
+    """Return a nest of TensorSpecs as JSON values."""
     if isinstance(spec, TensorSpec):
         shape = None if spec.shape is None else list(spec.shape)
         return {"dtype": str(as_dtype(spec.dtype).name), "shape": shape}
@@ -48,7 +49,7 @@ def spec_to_json(spec):
 
 
 def spec_from_json(value, name):
-    """Return the nest of TensorSpecs of JSON values; raise a LoadError if they are invalid."""
+    """Return a nest of TensorSpecs from JSON values; raise a LoadError if they are invalid."""
     try:
         if "dict" in value:
             return {key: spec_from_json(v, name) for key, v in value["dict"]}
@@ -100,7 +101,7 @@ def from_bytes(data, name):
 # ---- one file ------------------------------------------------------------------------------------
 
 
-# numbers for partial files, so that writers of the same path use different files
+# Temporary files get these numbers, so that two writers of the same path use different files.
 _writers = itertools.count()
 
 
@@ -167,7 +168,7 @@ def _json(record, path):
 
 
 class FileCache(Stage):
-    """The elements, cached in a file after the first complete iteration."""
+    """A stage that caches the elements in a file after the first complete iteration."""
 
     def __init__(self, parent, path):
         super().__init__(parent)
@@ -257,7 +258,7 @@ class StoredFolder:
 
 
 class Stored(Stage):
-    """The elements of one file."""
+    """A stage of the elements of one file."""
 
     def __init__(self, path, spec, kind):
         super().__init__()
@@ -274,7 +275,7 @@ class Stored(Stage):
 
 
 class Loaded(Stage):
-    """The elements of a saved dataset."""
+    """A stage of the elements of a saved dataset."""
 
     def __init__(self, parent, count):
         super().__init__(parent)
@@ -288,7 +289,10 @@ class Loaded(Stage):
 
 
 class KeptFolder(Stage):
-    """The elements, stored in a folder by the first complete iteration and read by later ones."""
+    """A stage that stores its elements in a folder during the first complete iteration.
+
+    Later iterations read the folder.
+    """
 
     def __init__(self, parent, path, kind, shard_of, read):
         super().__init__(parent)

@@ -68,7 +68,9 @@ class StoringMethods:
             LoadError: a file is damaged, or has elements of another structure.
         """
         if wait:
-            raise InvalidArgumentError("load: wait must be False: load reads a complete folder.")
+            raise InvalidArgumentError(
+                "load: wait must be False, because `load` reads a complete folder only; got True."
+            )
         folder = stored.StoredFolder(as_path(path))
         if element_spec is not None and element_spec != folder.spec:
             raise InvalidArgumentError(
@@ -82,7 +84,7 @@ class StoringMethods:
     ):  # fmt: skip
         """Return a dataset that its first complete iteration writes to a folder, as `save` does.
 
-        Later iterations, also of other programs, read the folder, until it is removed.
+        Later iterations read the folder until it is removed, also in other programs.
 
         Args:
             path: a folder.

@@ -19,10 +19,11 @@ from framework.ops.sparse_tensor import SparseTensor, SparseTensorSpec
 
 
 def array_in(value, name):
-    """Return `value` as an array, without a copy if it is one; errors begin with `name`."""
+    """Return `value` as an array, without copying an array; errors begin with `name`."""
     if isinstance(value, (Tensor, CoreVariable)):
         return value.array
-    if isinstance(value, SparseTensor) or hasattr(value, "tocoo"):  # `tocoo`: a SciPy sparse matrix
+    # a SciPy sparse matrix has the method `tocoo`
+    if isinstance(value, SparseTensor) or hasattr(value, "tocoo"):
         return SparseRows(value if isinstance(value, SparseTensor) else from_matrix(value))
     if not hasattr(value, "__array__") and not from_library(value):
         return _converted(value, name)
@@ -33,9 +34,9 @@ def array_in(value, name):
             "different lengths, or its columns different types? Convert it to a numeric dtype."
         )
     if array.dtype.kind in "SUO":
-        return array_of(array)  # strings become bytes, as in TensorFlow
+        return array_of(array)  # TensorFlow, too, stores strings as bytes
     try:
-        # cast to native byte order
+        # in the machine's byte order
         return array.astype(dtypes.as_dtype(array.dtype).np, copy=False)
     except DTypeError as error:
         raise DTypeError(f"{name}: {error}") from None
@@ -60,7 +61,7 @@ def _converted(value, name):
 
 
 def map_named(function, structure, name, is_leaf=None):
-    """Map `function(leaf, name)` over tuples and dicts; names are like code: x[0], x['image'].
+    """Map `function(leaf, name)` over tuples and dicts; names read like code: x[0], x['image'].
 
     A list is a leaf (rows of numbers) unless `is_leaf(list)` is False.
     """
@@ -94,18 +95,18 @@ def as_element(value, name):
     """Return the result of a user's function or generator with its leaves as Tensors."""
     if type(value) is Tensor:
         return value
-    if isinstance(value, list):  # as in TensorFlow, a list has components like a tuple
+    if isinstance(value, list):  # TensorFlow, too, treats a list as components, like a tuple
         value = tuple(value)
     return map_named(_leaf, value, name)
 
 
 def _leaf(value, name):
-    # a Dataset inside an element
+    # an object with `element_spec` is a Dataset inside an element
     if type(value) in (Tensor, SparseTensor) or hasattr(value, "element_spec"):
         return value
     if value is None:
         raise DTypeError(f"{name}: expected a tensor, or a tuple or dict of tensors, got None.")
-    # a decoded image lies in bytes, which never change: no copy is needed
+    # bytes never change, so an array over them, such as a decoded image, needs no copy
     if type(value) is np.ndarray and type(value.base) is bytes and value.dtype in dtypes.by_array:
         return Tensor(value)
     try:
@@ -156,7 +157,8 @@ def packer(structure):
             rest = (None,) * (len(leaves) - len(filled))
             return lambda values: (*values, *rest)
     if type(structure) is dict and flat and len(filled) == len(leaves):
-        keys = nest.flatten({key: [key] for key in structure})  # in the order of the leaves
+        # `nest.flatten` gives the keys in the order of the leaves
+        keys = nest.flatten({key: [key] for key in structure})
         places = [(key, keys.index(key)) for key in structure]
         return lambda values: {key: values[place] for key, place in places}
     return functools.partial(_pack, structure, len(leaves), filled)
@@ -170,7 +172,10 @@ def _pack(structure, count, filled, values):
 
 
 def like(structure, given):
-    """Return a part of `given` for each leaf of `structure`; a part may apply to several leaves."""
+    """Return, for each leaf of `structure`, its part of `given`.
+
+    A part may apply to several leaves.
+    """
     if given is None or not nest.is_nested(structure):
         return [given] * len(nest.flatten(structure))
     if isinstance(structure, dict):

@@ -39,7 +39,7 @@ def noted(error, stage, what, number):
         f"This happened in {what} at element {number} (the first is 0) of stage {len(stages)} of "
         f"the dataset: {' -> '.join(reversed(stages))}."
     )
-    if hasattr(error, "add_note"):  # new in Python 3.11
+    if hasattr(error, "add_note"):  # exceptions have `add_note` since Python 3.11
         error.add_note(note)
     elif isinstance(error, FrameworkError):
         error.args = (f"{error.message} {note}", *error.args[1:])
@@ -49,7 +49,7 @@ def run(stage, what, function, element, number):
     """Return `function(element)`; an error names the element and the stage."""
     try:
         return call(function, element)
-    except StopIteration as error:  # a StopIteration would end the iteration silently
+    except StopIteration as error:  # it would end the iteration without an error
         failure = RuntimeError(f"{what} raised StopIteration.")
         noted(failure, stage, what, number)
         raise failure from error
@@ -95,7 +95,7 @@ def symbolic_result(function, spec):
             warnings.simplefilter("ignore")
             element = map_named(_symbol, spec, "")
             return map_named(_spec_of_symbol, _as_tuple(call(function, element)), "")
-    except Exception:  # user code may raise any error for symbolic inputs
+    except Exception:  # user code may raise any error when its inputs are KerasTensors
         return None
 
 
@@ -110,14 +110,14 @@ def _symbol(spec, _):
 
 
 def _spec_of_symbol(value, _):
-    # `==` compares KerasTensors by identity, so a result that is not symbolic may be wrong
+    # KerasTensors are compared by identity, so a result that is no KerasTensor may be wrong
     if not isinstance(value, KerasTensor):
         raise InvalidArgumentError("element_spec: a result is not symbolic.")
     return TensorSpec(value.shape, value.dtype)
 
 
 def _with_unknown_batch_size(spec, argument, argument_spec):
-    """Return `spec` with first sizes None where they equal the argument's unknown batch size."""
+    """Return `spec` with None as first size wherever the argument's batch size is unknown, too."""
     pairs = zip(nest.flatten(argument), nest.flatten(argument_spec))
     sizes = {t.shape[0] for t, s in pairs if getattr(s, "shape", None) and s.shape[0] is None}
 
@@ -133,7 +133,7 @@ def _with_unknown_batch_size(spec, argument, argument_spec):
 
 
 class Map(Stage):
-    """`function(element)` for each element, with `workers` on several threads.
+    """A stage of `function(element)` for each element, computed on `workers` threads.
 
     On threads, random draws of the function depend on the numbers of the element and of the
     iteration. If the rows of arrays can pass through the function together, this stage only adds it
@@ -153,7 +153,7 @@ class Map(Stage):
         if workers is not None:
             self.seed, self.epoch = seed, 0
         self.by_rows = RowFunction(function, self._result)
-        # None until the first two rows decide
+        # None until the first two rows show whether all rows can be computed together
         self._fits = None if is_pure(function) else False
 
     @property
@@ -219,7 +219,10 @@ class Map(Stage):
 
 
 class Filter(Stage):
-    """The elements for which `predicate` is true; `ends`: stop at the first false one."""
+    """A stage of the elements for which `predicate` is true.
+
+    If `ends`, it stops at the first false result.
+    """
 
     calls_python = True
 
@@ -254,7 +257,7 @@ def _truth(value):
 
 
 class Scan(Stage):
-    """The outputs of `state, output = function(state, element)`."""
+    """A stage of the outputs of `state, output = function(state, element)`."""
 
     calls_python = True
 
@@ -295,7 +298,7 @@ class Scan(Stage):
 
 
 class Distinct(Stage):
-    """The elements without repetitions of earlier ones in the iteration."""
+    """A stage of the distinct elements of an iteration."""
 
     def length(self):
         return UNKNOWN
@@ -315,7 +318,7 @@ class Distinct(Stage):
 
 
 class IgnoreErrors(Stage):
-    """The elements whose computation raises no error."""
+    """A stage of the elements whose computation raises no error."""
 
     def __init__(self, parent, warn):
         super().__init__(parent)
@@ -343,7 +346,7 @@ class IgnoreErrors(Stage):
 
 
 class Interleave(Stage):
-    """The elements of the datasets `function(element)`.
+    """A stage of the elements of the datasets `function(element)`.
 
     `cycle` datasets are open at a time; each in turn gives `block` elements.
     With `ahead`, a thread for each open dataset computes its elements in advance; their random
