@@ -22,7 +22,7 @@ from framework.regularizers import RegularizerField
 
 def _not_negative(value):
     if isinstance(value, (str, bool)) or not hasattr(value, "__float__") or not float(value) >= 0:
-        raise InvalidArgumentError("expected a number >= 0")
+        raise InvalidArgumentError("expected a number that is at least 0")
     return float(value)
 
 
@@ -58,7 +58,8 @@ class LeakyReLU(Layer, builds_at_init=True):
     negative_slope: NotNegative = 0.3
     supports_masking = True
 
-    if not TYPE_CHECKING:  # type checkers derive the signature from the fields
+    # the fields below the `if` give type checkers the constructor's signature
+    if not TYPE_CHECKING:
 
         def __init__(self, *args: Any, alpha: TensorLike = None, **kwargs: Any):
             if alpha is not None:
@@ -124,7 +125,7 @@ class Softmax(Layer, builds_at_init=True):
 def _refuse_mask(layer, mask, inputs):
     """Raise ShapeError unless the mask broadcasts to the inputs."""
     own, wanted = tuple(mask.shape), tuple(inputs.shape)
-    pairs = zip(own[::-1], wanted[::-1])  # from the last axis, as in broadcasting
+    pairs = zip(own[::-1], wanted[::-1])  # broadcasting compares shapes from the last axis
     if len(own) > len(wanted) or any(m not in (1, None, n) for m, n in pairs if n is not None):
         raise ShapeError(
             f"{type(layer).__name__} layer {layer.name!r}: expected a mask that broadcasts to the "

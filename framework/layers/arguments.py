@@ -10,7 +10,8 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.program_settings import data_format_of
 
 DataFormat = Annotated[str | None, Resolved("'channels_last' or 'channels_first'", data_format_of)]
-"""A field for the order of axes; keras.config.image_data_format() if None."""
+"""The type of the field `data_format`, the order of axes. None means "
+    "keras.config.image_data_format()."""
 
 
 def take_input_shape(layer, kwargs):
@@ -48,7 +49,7 @@ def checked_shape(layer, shape, name):
 
 
 class undisturbed:
-    """Context manager that restores automatic names and the global random generator at exit."""
+    """A context manager that restores automatic names and the global random generator at exit."""
 
     def __enter__(self):
         self._generator = random.global_generator()

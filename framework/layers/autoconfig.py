@@ -8,7 +8,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 def with_init_arguments(layer, config):
-    """Return `config` with the constructor call's arguments, without keys that `__init__` refuses.
+    """Return `config` with the arguments of the constructor call added, and unknown keys removed.
 
     Raises:
         NotImplementedError: an argument is not a number, a string or a nest of these.
@@ -31,7 +31,8 @@ def with_init_arguments(layer, config):
                 "plain value: give the class a get_config() that returns super().get_config() and "
                 "its own arguments as plain values."
             )
-    for name in ("name", "trainable", "dtype"):  # `config` has their current values
+    # `config` already has the current values of these arguments
+    for name in ("name", "trainable", "dtype"):
         arguments.pop(name, None)
     parameters = signature.parameters.values()
     if not any(p.kind is p.VAR_KEYWORD for p in parameters):

@@ -65,7 +65,7 @@ class Layer(
     locks=True,
     no_settings=frozenset(("built", "name")),
 ):
-    """Base of layers.
+    """The base class of layers.
 
     A subclass creates weights with `add_weight` in `build(input_shape)` and computes in
     `call(inputs)`; `call` may take `training` and `mask`. Constructor arguments are typed fields,
@@ -144,7 +144,7 @@ class Layer(
     # ---- calling ----
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run `call`: the fast path for one tensor of the right dtype, else `calls.call`."""
+        """Call the layer: a fast path for one tensor of the right dtype, otherwise `calls.call`."""
         record = self._framework
         direct = record.direct
         if direct is not None and len(args) == 1:
@@ -200,7 +200,7 @@ class Layer(
         )
 
     def compute_mask(self, inputs: TensorLike, previous_mask: Any):
-        """Return the mask of the outputs; by default the mask of the inputs."""
+        """Return the mask of the outputs; by default it is the mask of the inputs."""
         return previous_mask
 
     # ---- building ----
@@ -242,7 +242,8 @@ class Layer(
             initializer = "glorot_uniform" if dtype.is_floating else "zeros"
         budget = thread.budget
         if budget is not None and budget.has_values and _loads_all(self):
-            initializer = "zeros"  # the model file sets the value; drawing one is slow
+            # the model file sets the value later, and drawing a random one is slow
+            initializer = "zeros"
         with naming(self), making_variables():
             variable = KerasVariable(
                 initializers.get(initializer), shape=shape, dtype=dtype, trainable=trainable,
@@ -292,7 +293,7 @@ class Layer(
     # ---- shapes ----
 
     def compute_output_spec(self, *args: Any, **kwargs: Any):
-        """Return the outputs for these inputs as KerasTensors; the layer does not change."""
+        """Return the outputs for these inputs as KerasTensors, without changing the layer."""
         if type(self).compute_output_shape is not Layer.compute_output_shape:
             shapes = symbolic_calls.output_shapes(self, args, kwargs)
             return symbolic_calls.spec_from_shapes(self, shapes)
@@ -423,11 +424,12 @@ class Layer(
 Layer._framework.default_build = Layer.build
 
 _BASE_CONFIGS = {Layer.get_config}
-"""The `get_config` methods that do not cover arguments of a user-defined `__init__`."""
+"""Base classes' `get_config` methods, which do not know the arguments of a user-defined "
+    "`__init__`."""
 
 
 def _loads_all(layer):
-    """Return whether loading sets all variables: no user-defined class overrides a load method."""
+    """Return whether loading sets all variables, since no user class overrides a load method."""
     return type(layer).load_own_variables.__module__.startswith("framework.")
 
 
@@ -468,10 +470,10 @@ def _call_on(layer, own, x, training):
 
 
 def spec_by_call(layer, args, kwargs):
-    """Return the outputs of `call` as KerasTensors; the layer does not change."""
+    """Return the outputs of `call` as KerasTensors, without changing the layer."""
     if thread.call is not None and thread.call[0] is layer:
         return symbolic_calls.run_symbolically(layer, args, kwargs)
-    with undisturbed(), calling(layer.name):  # calling the layer also builds it and casts
+    with undisturbed(), calling(layer.name):  # a call of the layer also builds it and casts inputs
         return symbolic_calls.detached(_built_or_copy(layer)(*args, **kwargs))
 
 
@@ -479,7 +481,7 @@ def _built_or_copy(layer):
     """Return the layer if it is built, else a copy, so that symbolic calls build the copy only."""
     try:
         return layer if layer.built else copy_of(layer)
-    except NotImplementedError:  # the layer has no config to be copied from
+    except NotImplementedError:  # the layer has no config from which to copy it
         return layer
 
 

@@ -131,7 +131,8 @@ class BatchNormalization(
 def _masked_moments(x, axis, mask):
     """Return mean and variance of the unmasked steps.
 
-    The mask has all axes of `x` but the last, each of its size or of size 1.
+    The mask has all axes of `x` but the last one. Each axis of the mask has the size of that axis
+    of `x`, or size 1.
     """
     if mask.dtype != "bool":
         mask = cast(mask, dtype=np.dtype(bool))
@@ -218,6 +219,6 @@ def _renormalized(layer, x, axis, mask):
 
 
 def _update_average(layer, statistic, value, momentum):
-    """Update a moving average; there is no cast if the dtypes are equal."""
+    """Update a moving average, with a cast only if the dtypes differ."""
     old = _to(statistic.read(), value.dtype)
     statistic.assign(norm.moving_average(old, value, momentum=momentum))

@@ -9,7 +9,7 @@ from framework.layers.call_signature import signature_of
 
 
 class naming:
-    """Context manager that puts the path of a layer, with outer layers, before variable names."""
+    """A context manager that puts the path of a layer before the names of new variables."""
 
     def __init__(self, layer):
         self._layer = layer
@@ -35,7 +35,7 @@ class naming:
 
 
 class making_variables:
-    """Context manager for creating variables: suspends symbolic calls and recorders."""
+    """A context manager for creating variables, which suspends symbolic calls and recorders."""
 
     def __init__(self):
         self._contexts = calling(None), pause_all()
@@ -55,7 +55,8 @@ def around(build):
     @functools.wraps(build)
     def wrapper(self, *args, **kwargs):
         record = self._framework
-        if record.building:  # called by super().build()
+        # `super().build()` is called by an overridden `build`, which is wrapped already
+        if record.building:
             return build(self, *args, **kwargs)
         record.building = True
         try:
@@ -81,6 +82,6 @@ def finish_build(layer, shapes):
 
 
 def lock(layer):
-    """Forbid new variables and inner layers; functional and Sequential models still allow them."""
+    """Forbid new variables and inner layers, except in functional and Sequential models."""
     if type(layer)._framework.locks:
         layer._framework.locked = True

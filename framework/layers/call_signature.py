@@ -12,11 +12,12 @@ class CallSignature:
         self.names = [p.name for p in named]
         self.first = self.names[0] if self.names else None
         self.takes_training = "training" in self.names
-        # the value of `training` if neither this call nor an outer one passes it
+        # the value of `training` if neither this call nor an outer call passes one
         self.training = None
         if self.takes_training:
             default = named[self.names.index("training")].default
-            # Layers written for Keras 2 may declare `training` without a default: use False.
+            # Layers written for Keras 2 may declare `training` without a default, which means
+            # False.
             self.training = False if default is inspect.Parameter.empty else default
         self.required = [
             p.name for p in named if p.default is p.empty and p.name not in ("training", "mask")

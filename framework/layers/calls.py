@@ -29,7 +29,7 @@ ANY = object()
 """A value of `LayerRecord.direct`: `call` gets tensors of every dtype without a cast."""
 
 entries = [0]
-"""The number of outermost calls so far: a loss belongs to the call that added it."""
+"""The number of outermost calls so far; losses remember the number of the call that added them."""
 
 
 # ---- the call ------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ def call(layer, args, kwargs):
 
 
 def _makes_masks(layer):
-    """Return whether outputs may have a mask although the inputs have none."""
+    """Return whether the layer's outputs may have a mask although its inputs have none."""
     own = layer._framework.makes_masks
     return type(layer)._framework.makes_masks if own is None else own
 
@@ -174,7 +174,7 @@ def name_layer(error, layer):
 def _converted(layer, args, kwargs):
     dtype = layer.input_dtype if layer.autocast else None
 
-    # the package's layers expect dense tensors, except those that declare `takes_sparse`
+    # Layers of the package expect dense tensors, except those that declare `takes_sparse`.
     dense = type(layer).__module__.startswith("framework.layers.") and not (
         type(layer)._framework.takes_sparse
     )

@@ -55,7 +55,7 @@ def _encode_dense(indices, mode, depth, dtype, weights):
 
 
 def _encode_sparse(indices, mode, depth, dtype, weights):
-    """Return the same as a SparseTensor, without the memory of the dense vectors."""
+    """Return the result of `encode` as a SparseTensor, without creating the dense vectors."""
     numbers = np.asarray(indices)
     numbers = numbers.reshape(1) if not numbers.ndim else numbers
     if mode == "one_hot" and numbers.ndim > 1 and numbers.shape[-1] == 1:
@@ -76,7 +76,7 @@ def _encode_sparse(indices, mode, depth, dtype, weights):
 
 
 def check_sparse(layer):
-    """Raise InvalidArgumentError if `sparse=True` and the layer gives indices."""
+    """Raise InvalidArgumentError if `sparse=True` in a mode whose outputs are indices."""
     if layer.sparse and layer.output_mode == "int":
         raise InvalidArgumentError(
             f"{type(layer).__name__}: `sparse` may only be true if `output_mode` is 'one_hot', "
@@ -141,14 +141,14 @@ class CategoryEncoding(Layer):
 
 
 class _BinTable:
-    """NumPy function of an op: maps a number to its bin, the count of boundaries <= the number."""
+    """The NumPy implementation of an op that maps a number to its bin (the boundaries up to it)."""
 
     dtype = np.dtype(np.int32)
 
     def __init__(self, boundaries):
         self.boundaries = np.asarray(boundaries, np.float32)
 
-    # each call creates a new table, and guards of traces compare tables by value
+    # A trace's guards compare tables by value, because each call creates a new table.
     def __eq__(self, other):
         return type(other) is _BinTable and np.array_equal(self.boundaries, other.boundaries)
 
@@ -197,7 +197,7 @@ class Discretization(Layer, takes_lists=True):
 
     def reset_state(self):
         """Discard the data of `update_state`."""
-        # row 0: values in increasing order; row 1: their weights
+        # row 0 has the values in increasing order, row 1 their weights
         self.summary = np.zeros((2, 0), np.float32)
 
     def update_state(self, data: TensorLike) -> None:
@@ -273,7 +273,7 @@ def _compressed(summary, epsilon):
 
 
 def whole_of(data):
-    """Return a table or column as an array; other data unchanged."""
+    """Return a table or column (of Pandas, for example) as an array, and other data unchanged."""
     if from_library(data):
         return array_from(data, "data")
     known = (np.ndarray, Tensor)

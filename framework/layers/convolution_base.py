@@ -54,7 +54,7 @@ def channels(shape, data_format):
 
 
 def with_spatial(shape, sizes, data_format, filters=None):
-    """Return `shape` with the spatial `sizes`, and with `filters` channels unless None."""
+    """Return `shape` with other spatial `sizes`, and with `filters` channels if given."""
     count = channels(shape, data_format) if filters is None else filters
     if data_format == "channels_last":
         return (shape[0], *sizes, count)
@@ -76,7 +76,10 @@ def restored(y, data_format):
 
 
 class Windowed(Layer, rank=0):
-    """Base of convolutions. Subclasses declare fields and `rank`, the number of spatial axes."""
+    """The base class of convolutions.
+
+    Subclasses declare fields and `rank`, the number of spatial axes.
+    """
 
     def __post_init__(self):
         n = type(self)._framework.rank

@@ -90,7 +90,7 @@ class Dense(
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         if config["activity_regularizer"] is None:
-            # as in Keras, the config of Dense has this key only if it is set
+            # Keras's config of Dense also has this key only if it is set
             del config["activity_regularizer"]
         return config
 
@@ -242,7 +242,7 @@ class Lambda(Layer):
         self.supports_masking = self._framework.makes_masks = self.mask is not None
         try:
             parameters = inspect.signature(self.function).parameters
-        except ValueError:  # some built-in functions have no signature
+        except ValueError:  # some built-in functions have no signature to inspect
             parameters = ()
         self._framework.passed_on = [n for n in ("mask", "training") if n in parameters]
 
@@ -299,7 +299,9 @@ class InputLayer(Layer):
         input_tensor: TensorLike = None, optional: bool = False, name: str | None = None,
         **kwargs: Any,
     ):  # fmt: skip
-        shape = kwargs.pop("input_shape", shape)  # older Keras names of these arguments
+        # Keras's older name of `shape` is `input_shape`, that of `batch_shape` is
+        # `batch_input_shape`
+        shape = kwargs.pop("input_shape", shape)
         batch_shape = kwargs.pop("batch_input_shape", batch_shape)
         super().__init__(name=name, **kwargs)
         if ragged:
@@ -348,7 +350,7 @@ def _sizes(shape):
 
 
 def _refuse_other(tensor, shape, batch_size, batch_shape, dtype):
-    """Raise if an input's tensor is no KerasTensor, or if other arguments contradict it."""
+    """Raise an error if `tensor` is no KerasTensor, or if other arguments contradict it."""
     if not isinstance(tensor, KerasTensor):
         raise InvalidArgumentError(
             f"Input: expected a KerasTensor as the tensor, got {type(tensor).__name__}."

@@ -151,7 +151,7 @@ def _sizes_of(labels, equation, input_shape, partial):
                 f"the kernel of {equation!r}."
             )
     named = [c for c in of_outputs if not c.isdigit()]
-    if not of_outputs[0].isdigit():  # output_shape leaves out the batch axis
+    if not of_outputs[0].isdigit():  # `output_shape` does not include the batch axis
         named = named[1:]
     if len(named) != len(partial):
         raise ShapeError(
@@ -197,8 +197,9 @@ def _bias_shape(sizes, axes, of_outputs, layer):
 def _inner_axes(of_inputs, of_kernel, of_outputs):
     """Return the number of contracted axes if one matrix product computes the equation, else 0.
 
-    It does if the contracted axes are the last of the inputs and the first of the kernel, in the
-    same order, and the outputs have the other axes of the inputs, then those of the kernel.
+    This needs an equation in which the contracted axes are the last of the inputs and the first of
+    the kernel, in the same order. The outputs must have the other axes of the inputs, followed by
+    those of the kernel.
     """
     n = sum(c not in of_outputs for c in of_kernel)
     free, inner = of_inputs[: len(of_inputs) - n], of_kernel[:n]
@@ -208,7 +209,7 @@ def _inner_axes(of_inputs, of_kernel, of_outputs):
 
 
 def _initializer(layer, of_kernel, of_outputs):
-    """Return the kernel's initializer; variance scaling receives the input and output axes."""
+    """Return the kernel's initializer; variance scaling is given the input and output axes."""
     initializer = layer.kernel_initializer
     if not isinstance(initializer, VarianceScaling) or None not in (
         initializer.input_axes, initializer.output_axes,
@@ -221,7 +222,7 @@ def _initializer(layer, of_kernel, of_outputs):
 
 
 def _projected(layer, inputs, kernel):
-    """Compute the layer as one matrix product: the kernel starts with the inputs' last axes."""
+    """Compute the layer's outputs by one matrix product."""
     n = layer._framework.inner
     free, inner = inputs.array.shape[:-n], inputs.array.shape[-n:]
     outer = kernel.array.shape[n:]

@@ -70,7 +70,8 @@ class Embedding(_TableLayer, makes_masks=False):
     _adapted = "embeddings"
     _embeddings = None
 
-    if not TYPE_CHECKING:  # type checkers derive the signature from the fields
+    # the fields below the `if` give type checkers the constructor's signature
+    if not TYPE_CHECKING:
 
         def __init__(self, *args: Any, input_length: Any = None, **kwargs: Any):
             if input_length is not None:
@@ -95,7 +96,8 @@ class Embedding(_TableLayer, makes_masks=False):
         if self._embeddings is not None:
             return
         shape = (self.input_dim, self.output_dim)
-        # no cast of the whole table: only rows in use are cast, so the gradient stays sparse
+        # autocast=False, because only rows in use are cast; a cast of the whole table would make
+        # the gradient dense
         self._embeddings = weight(self, "embeddings", shape, autocast=False)
         enable_as_asked(self)
 
@@ -197,5 +199,5 @@ class ReversibleEmbedding(Embedding):
         return spec_by_call(self, (inputs,), {"reverse": reverse})
 
     def compute_mask(self, inputs: TensorLike, mask: Any = None) -> None:
-        """Return None: `call` sets the mask of rows itself."""
+        """Return None, because `call` itself sets the mask of the rows that it returns."""
         return

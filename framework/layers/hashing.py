@@ -40,7 +40,10 @@ def buckets(values, count, salt=None):
 
 
 class _BucketTable:
-    """NumPy function of an op: maps values to buckets; bucket 0 is only for `mask_value` if set."""
+    """The NumPy implementation of an op that maps values to buckets.
+
+    If `mask_value` is set, bucket 0 is for this value only.
+    """
 
     dtype = np.dtype(np.int64)
 
@@ -88,7 +91,8 @@ class Hashing(Layer):
     _convert_input_args = False
     _allow_non_tensor_positional_args = True
 
-    if not TYPE_CHECKING:  # type checkers derive the signature from the fields
+    # the fields below the `if` give type checkers the constructor's signature
+    if not TYPE_CHECKING:
 
         def __init__(self, *args, **kwargs):
             if kwargs.get("dtype") is None:
@@ -122,11 +126,11 @@ class Hashing(Layer):
 
 # ---- crossing ------------------------------------------------------------------------------------
 
-_KEY = 0xDECAFCAFFE  # the hash key that TensorFlow uses for crosses
+_KEY = 0xDECAFCAFFE  # TensorFlow hashes combinations of features with this key
 
 
 class _CrossTable:
-    """NumPy function of an op: maps several values to the bucket of their combination."""
+    """The NumPy implementation of an op that maps combinations of values to buckets."""
 
     dtype = np.dtype(np.int64)
 
@@ -178,7 +182,8 @@ class HashedCrossing(Layer):
     _convert_input_args = False
     _allow_non_tensor_positional_args = True
 
-    if not TYPE_CHECKING:  # type checkers derive the signature from the fields
+    # the fields below the `if` give type checkers the constructor's signature
+    if not TYPE_CHECKING:
 
         def __init__(self, *args, **kwargs):
             mode = kwargs.get("output_mode", args[1] if len(args) > 1 else "int")

@@ -30,10 +30,10 @@ PositiveOrNone = Annotated[int | None, Resolved("a positive integer or None", _p
 
 
 class MultiHeadBase(Layer, makes_masks=False):
-    """Base of multi-head attention layers: masks, scores, and the choice of the algorithm."""
+    """The base class of multi-head attention layers: masks, scores, choice of the algorithm."""
 
     supports_masking = True
-    num_heads = key_dim = None  # MultiHeadAttention declares these as fields
+    num_heads = key_dim = None  # MultiHeadAttention declares both as fields
 
     def __post_init__(self):
         if self.flash_attention and self.dropout > 0:
@@ -149,7 +149,8 @@ def projection(layer, equation, output_shape, bias_axes, name, activation=None):
         kernel_constraint=layer.kernel_constraint, bias_constraint=layer.bias_constraint,
         activity_regularizer=builtin(layer)._inner_activity(layer), dtype=layer.dtype_policy,
     )  # fmt: skip
-    made.supports_masking = True  # no warning for masked inputs: attention applies masks
+    # prevents the warning about masks, because attention applies them itself
+    made.supports_masking = True
     return made
 
 
@@ -191,7 +192,7 @@ def letters_of(n):
 
 
 def _cloned(initializer):
-    """Return a copy of an initializer, which draws other numbers unless it has a seed."""
+    """Return a copy of an initializer, so that two weights are equal only if it has a seed."""
     return initializer.clone() if hasattr(initializer, "clone") else initializer
 
 

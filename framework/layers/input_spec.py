@@ -5,7 +5,7 @@ from framework.core.argument_types import ShapeLike, TensorLike
 from framework.core.configurable import Configurable
 from framework.core.errors import InvalidArgumentError, ShapeError
 
-_NO_RETURN = " If another layer computed it, the `call` of that layer lacks a `return`."
+_NO_RETURN = " If another layer computed this None, the `call` of that layer lacks a `return`."
 
 
 class InputSpec(Configurable):
@@ -52,7 +52,7 @@ class InputSpec(Configurable):
         self._axes = tuple((axis, n) for axis, n in self.axes.items() if n is not None)
 
     def fits(self, shape: ShapeLike):
-        """Return True if a shape is certainly valid: a fast check; False means unknown."""
+        """Return True if a fast check shows that a shape is valid; False means unknown."""
         if not self._plain or len(shape) not in self._ranks:
             return False
         for axis, size in self._axes:  # noqa: SIM110 (a generator takes twice as long)

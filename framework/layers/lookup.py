@@ -27,7 +27,7 @@ _OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
 
 
 class _IndexTable:
-    """NumPy function of an op: maps words to indices by a dict; other words by `unknown(words)`.
+    """The NumPy implementation of an op that maps words to indices, unknown ones by `unknown`.
 
     `default` is the index of all other words, if they have a common index.
     """
@@ -55,7 +55,7 @@ class _IndexTable:
 
 
 class _WordTable:
-    """NumPy function of an op: maps indices to words; an index out of range gives `unknown`."""
+    """The NumPy implementation of an op that maps indices to words, invalid ones to `unknown`."""
 
     def __init__(self, words, unknown, dtype):
         self._words = np.array([*words, unknown], dtype)
@@ -75,7 +75,7 @@ class _WordTable:
 
 
 class Lookup(Layer, strings=False):
-    """Base of `IntegerLookup` and `StringLookup`."""
+    """The base class of `IntegerLookup` and `StringLookup`."""
 
     _convert_input_args = False
     _allow_non_tensor_positional_args = True
@@ -84,15 +84,15 @@ class Lookup(Layer, strings=False):
         self.output_mode = _OLD_MODES.get(self.output_mode, self.output_mode)
         check_sparse(self)
         _refuse_settings(self)
-        self._framework.words = None  # the vocabulary without mask and OOV tokens
-        self._framework.table = None  # the NumPy function of the lookup op, built at the first call
+        self._framework.words = None  # the words of the vocabulary, without mask and OOV tokens
+        self._framework.table = None  # the NumPy code of the lookup op, built at the first call
         self._framework.idf = None
         self._framework.static = self.vocabulary is not None
         self.reset_state()
         if self._framework.static:
             self.set_vocabulary(self.vocabulary, self.idf_weights)
             if isinstance(self.vocabulary, str):
-                self.vocabulary = None  # a vocabulary from a file, which get_config() leaves out
+                self.vocabulary = None  # get_config() must not contain the path of a file
 
     # ---- the vocabulary ----
 
@@ -256,11 +256,11 @@ class Lookup(Layer, strings=False):
 
 
 def spec_of(lookup, infer, inputs):
-    """Return the spec `infer(inputs)`; without a vocabulary the size that depends on it is None."""
+    """Return `infer(inputs)`; without a vocabulary, the output's last size is None."""
     own = lookup._framework
     if lookup.output_mode == "int" or lookup.pad_to_max_tokens or own.words is not None:
         return infer(inputs)
-    own.words, idf = [], own.idf  # without words, only the last size is wrong
+    own.words, idf = [], own.idf  # without words, only the last size of the spec is wrong
     if lookup.output_mode == "tf_idf":
         _set_idf(lookup, np.zeros(0, dtypes.floatx()), _first_word(lookup))
     try:
@@ -272,7 +272,7 @@ def spec_of(lookup, infer, inputs):
 
 
 def without_paths(config):
-    """Return the constructor's arguments from a config; raise for a path: a config reads no files.
+    """Return the constructor's arguments from a config, which must not contain a path.
 
     Raises:
         UnsafeFileError: the vocabulary is a path instead of a list of words.
@@ -404,7 +404,7 @@ def _new_table(layer):
         return _WordTable(words, _raw(layer, layer.oov_token), dtype)
     first = _first_word(layer)
     indices = {_raw(layer, w): first + i for i, w in enumerate(layer._framework.words or ())}
-    if layer.mask_token is not None:  # multi-hot and count encodings ignore index -1
+    if layer.mask_token is not None:  # multi-hot and count encodings ignore the index -1
         indices[_raw(layer, layer.mask_token)] = 0 if layer.output_mode == "int" else -1
     default = _first_unknown(layer) if layer.num_oov_indices == 1 else None
     return _IndexTable(indices, partial(_unknown, layer), default)

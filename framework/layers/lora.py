@@ -53,7 +53,7 @@ class Adaptable:
         shapes = (*rows, rank), (rank, columns)
         locked, self._framework.locked = self._framework.locked, False
         for letter, shape, start in zip("ab", shapes, (a_initializer, b_initializer)):
-            factor = self.add_weight(  # float32, because small updates vanish in float16
+            factor = self.add_weight(  # float32, because float16 would round small updates to 0
                 shape, initializers.get(start), dtype="float32", regularizer=regularizer,
                 name=f"lora_{name}_{letter}",
             )  # fmt: skip
@@ -143,7 +143,7 @@ def with_lora(layer, weight):
 
 
 def enable_as_asked(layer):
-    """Enable LoRA at the end of `build` if the argument `lora_rank` is set."""
+    """Enable LoRA if the layer's argument `lora_rank` is set; `build` calls this at its end."""
     if layer.lora_rank:
         layer.enable_lora(layer.lora_rank, layer.lora_alpha)
 

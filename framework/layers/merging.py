@@ -25,7 +25,7 @@ from framework.ops.reduction import reduce_any
 
 
 class Merge(Layer, merge=None, masked=None):
-    """Base of layers that combine a list of inputs elementwise; shapes broadcast.
+    """The base class of layers that combine a list of inputs elementwise; shapes broadcast.
 
     Class arguments: `merge(layer, inputs)`, and `masked(inputs, masks)` for layers that ignore
     masked elements, called if an input has a mask.
@@ -103,7 +103,7 @@ def _of_elements(mask, rank):
 
 
 def _masked_product(inputs, masks):
-    """Return the product with masked factors as 1; it is 0 where all inputs are masked."""
+    """Return the product, with 1 for masked factors, and 0 where all inputs are masked."""
     output = None
     for x, mask in zip(inputs, masks, strict=True):
         factor = x if mask is None else e.select(mask, x, 1)
@@ -114,7 +114,7 @@ def _masked_product(inputs, masks):
 
 
 def _masked_extreme(op):
-    """Return the elementwise extreme; where one of two inputs is masked, the other input."""
+    """Return the elementwise extreme; where one of two inputs is masked, return the other one."""
 
     def merged(inputs, masks):
         output, known = inputs[0], masks[0]
@@ -211,10 +211,10 @@ class Concatenate(Layer):
 
 
 def _mask_but_last(x, mask):
-    """Return the mask of `x` in the shape of `x` without the last axis; all True if it is None."""
+    """Return `mask` in the shape of `x` without the last axis, or an all-True mask for None."""
     shape = tuple(x.shape)[:-1]
     if mask is None:
-        # computed by an op on x, so that a model can return the mask
+        # the mask is an op's result on x, because a functional model returns only KerasTensors
         if isinstance(x, KerasTensor):
             first = getitem(x, index=(Ellipsis, 0))
             return e.logical_or(e.equal(first, first), True)

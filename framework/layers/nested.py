@@ -9,7 +9,7 @@ from framework.layers.base import Layer
 
 
 def as_layer(value, custom_objects=None):
-    """Return the layer that a config describes; any other value unchanged."""
+    """Return the layer that a config describes, or any other value unchanged."""
     is_config = isinstance(value, dict) and "class_name" in value
     return deserialize(value, custom_objects) if is_config else value
 

@@ -20,7 +20,7 @@ from framework.regularizers import L1L2, Strength
 
 
 class _Noise(Layer, builds_at_init=True):
-    """Base of noise layers; they have a seed generator unless their rate is zero."""
+    """The base class of noise layers, which have a seed generator unless their rate is zero."""
 
     supports_masking = True
 
@@ -79,7 +79,8 @@ class GaussianDropout(_Noise):
         )
 
 
-_ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805  # constants of SELU (Klambauer et al. 2017)
+# alpha and scale of SELU (Klambauer et al. 2017)
+_ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805
 
 
 class AlphaDropout(_Noise):
@@ -135,7 +136,7 @@ class _SpatialDropout(_Noise, axes=1):
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         if config["trainable"]:
-            del config["trainable"]  # as in Keras, the constructor does not accept `trainable`
+            del config["trainable"]  # the constructor does not accept `trainable`, nor does Keras's
         return config
 
 
@@ -168,7 +169,7 @@ class SpatialDropout2D(_SpatialDropout, axes=2):
 
 
 class SpatialDropout3D(_SpatialDropout, axes=3):
-    """Dropout of whole channels of volumes; as `SpatialDropout2D`."""
+    """Dropout of whole channels of volumes; arguments as in `SpatialDropout2D`."""
 
     rate: Fraction
     data_format: DataFormat = None

@@ -44,12 +44,12 @@ def _to(x, dtype):
 
 
 def _int_if_one(axes):
-    """Return an int instead of a tuple of one axis: ops resolve an int faster."""
+    """Return an int instead of a tuple of one axis, because ops normalize an int faster."""
     return axes[0] if len(axes) == 1 else axes
 
 
 class _Normalization(Layer):
-    """Base of the layers with gamma and beta."""
+    """The base class of normalization layers with the weights gamma and beta."""
 
     supports_masking = True
 

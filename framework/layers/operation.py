@@ -31,7 +31,7 @@ class OperationRecord(Record):
 
 
 class _EveryOperation(type):
-    """Metaclass: layers count as operations in `isinstance` and `issubclass`, as in Keras."""
+    """A metaclass that makes layers operations in `isinstance` and `issubclass`, as in Keras."""
 
     def __instancecheck__(cls, instance):
         return issubclass(type(instance), cls)
@@ -43,7 +43,7 @@ class _EveryOperation(type):
 
 
 class Operation(Owning, metaclass=_EveryOperation):
-    """Base of operations: a computation without weights that runs on tensors and KerasTensors.
+    """The base class of operations: computations without weights on tensors and KerasTensors.
 
     A subclass defines `call`, and `compute_output_spec` if the outputs cannot be inferred by
     running `call` on KerasTensors. `get_config` returns the constructor's arguments if they are
@@ -114,7 +114,7 @@ class Operation(Owning, metaclass=_EveryOperation):
                 return self.call(*args, **kwargs)
         except NotImplementedError:
             raise
-        except Exception as error:  # `call` uses functions that do not accept KerasTensors
+        except Exception as error:  # `call` uses functions that accept no KerasTensors
             return apply(_Function(self), args, kwargs, error)
 
     def rematerialized_call(self, fn: Any, *args: Any, **kwargs: Any) -> Any:

@@ -27,7 +27,7 @@ def _pairs(value, n, name):
 
 
 class _EdgeLayer(Layer, rank=0):
-    """Base of padding and cropping; `_framework.pairs` holds (before, after) for each axis."""
+    """The base class of padding and cropping; `_framework.pairs` is (before, after) per axis."""
 
 
 class _ZeroPadding(_EdgeLayer):

@@ -24,7 +24,7 @@ def _layers(value):
 
 
 class Pipeline(Layer):
-    """Apply layers one after another; `training` is true unless a call says otherwise.
+    """Apply layers one after another; `training` is True by default.
 
     Args:
         layers: a list of layers.

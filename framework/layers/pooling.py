@@ -73,11 +73,11 @@ class _Pooling(Layer, builds_at_init=True, axes=1):
 
 
 class _Max(_Pooling, pool=pool.max_pool):
-    """Base of max pooling: the largest element of each window."""
+    """The base class of max pooling, which returns the largest element of each window."""
 
 
 class _Average(_Pooling, pool=pool.mean_pool):
-    """Base of average pooling: the mean of each window."""
+    """The base class of average pooling, which returns the mean of each window."""
 
     def call(self, inputs: TensorLike) -> Any:
         return super().call(windowed.floating(inputs))
@@ -137,7 +137,7 @@ class MaxPooling3D(_Max, axes=3):
 
 
 class AveragePooling1D(_Average):
-    """The mean of a sliding window without its padding; arguments as in `MaxPooling1D`."""
+    """The mean of a sliding window, ignoring padding; arguments as in `MaxPooling1D`."""
 
     pool_size: _Sizes
     strides: _Strides = None
@@ -146,7 +146,7 @@ class AveragePooling1D(_Average):
 
 
 class AveragePooling2D(_Average, axes=2):
-    """The mean of a sliding window without its padding; arguments as in `MaxPooling2D`."""
+    """The mean of a sliding window, ignoring padding; arguments as in `MaxPooling2D`."""
 
     pool_size: _Sizes
     strides: _Strides = None
@@ -155,7 +155,7 @@ class AveragePooling2D(_Average, axes=2):
 
 
 class AveragePooling3D(_Average, axes=3):
-    """The mean of a sliding window without its padding; arguments as in `MaxPooling2D`."""
+    """The mean of a sliding window, ignoring padding; arguments as in `MaxPooling2D`."""
 
     pool_size: _Sizes
     strides: _Strides = None
@@ -262,11 +262,11 @@ class _AdaptivePooling(Layer, axes=1):
 
 
 class _AdaptiveMax(_AdaptivePooling, pool=windowed.adaptive_max):
-    """Base of adaptive max pooling."""
+    """The base class of adaptive max pooling layers."""
 
 
 class _AdaptiveAverage(_AdaptivePooling, pool=windowed.adaptive_mean):
-    """Base of adaptive average pooling."""
+    """The base class of adaptive average pooling layers."""
 
 
 class AdaptiveMaxPooling1D(_AdaptiveMax):

@@ -55,7 +55,7 @@ def _kept_axes(value):
 
 
 def _moments(layer, batches):
-    """Return the mean and variance of all batches in float64, merged as in Chan et al. 1983."""
+    """Return the mean and variance of all batches in float64, merged by Chan et al. (1983)."""
     count, mean, variance = 0, 0.0, 0.0
     for batch in batches:
         _check_batch(layer, batch.shape)
@@ -173,7 +173,8 @@ class Normalization(Layer, takes_lists=True):
         if inputs.dtype != dtype:
             inputs = cast(inputs, dtype=dtype.np)
         mean, variance = self.mean, self.variance
-        if self.input_mean is None:  # read the variables at each call: adapt() may change them
+        # each call reads the variables, because adapt() may change them
+        if self.input_mean is None:
             shape = self._broadcast_shape
             mean = reshape(self.adapt_mean.read(), shape=shape)
             variance = reshape(self.adapt_variance.read(), shape=shape)
@@ -181,7 +182,7 @@ class Normalization(Layer, takes_lists=True):
         return inputs * deviation + mean if self.invert else (inputs - mean) / deviation
 
     def convert_weight(self, weight: Any):
-        """Return the value of a variable as a tensor; any other value unchanged."""
+        """Return the value of a variable as a tensor, and any other value unchanged."""
         return weight.read() if isinstance(weight, CoreVariable) else weight
 
     def compute_output_shape(self, input_shape: ShapeLike) -> Any:

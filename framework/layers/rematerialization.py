@@ -107,8 +107,8 @@ def _recomputed(call):
             return call(*given, **named)
 
         def again(*tensors):
-            # Recompute in the context of the first call. The StatelessScope discards assignments:
-            # variables such as moving averages must not be updated twice.
+            # The scope discards assignments: variables such as moving averages must not be updated
+            # twice.
             outer, thread.call = thread.call, link
             try:
                 with StatelessScope():

@@ -82,7 +82,7 @@ def _dims(value):
 
 
 class Permute(Layer):
-    """The axes in another order.
+    """Permute the axes of each sample.
 
     Args:
         dims: a permutation of 1, 2, ..., without the batch axis.

@@ -78,7 +78,7 @@ class STFTSpectrogram(Layer):
                 f"`fft_length` is recommended to be a power of two. Received fft_length={size}",
                 stacklevel=3,
             )
-        STFT("real", self.window)((1, 1, 1))  # raise an error for an unknown window
+        STFT("real", self.window)((1, 1, 1))  # this call raises an error if the window is unknown
         self.input_spec = InputSpec(ndim=3)
 
     def build(self, input_shape: ShapeLike) -> None:
@@ -125,7 +125,8 @@ def _by_mode(mode, *parts):
     if mode == "angle":
         return e.atan2(*parts[::-1])
     power = e.add(*map(e.square, parts))
-    if mode == "psd":  # a one-sided spectrum: all bins but the first and the last count twice
+    # in a one-sided spectrum, all bins but the first and the last stand for two frequencies
+    if mode == "psd":
         inner = getitem(power, index=(Ellipsis, slice(1, -1)))
         return e.add(power, pad(inner, widths=(*((0, 0),) * 3, (1, 1))))
     least = np.asarray(epsilon(), power.dtype.np)
@@ -149,7 +150,7 @@ class MelSpectrogram(Layer, takes_lists=True):
     Args:
         fft_length: the length of the Fourier transform.
         sequence_stride: the distance between frames.
-        sequence_length: the length of a frame, at most `fft_length`, by default that.
+        sequence_length: the length of a frame, at most `fft_length`, which is the default.
         window: "hann", "hamming", a vector of `sequence_length`, or None.
         sampling_rate: samples per second.
         num_mel_bins: the number of bands.
@@ -198,7 +199,7 @@ class MelSpectrogram(Layer, takes_lists=True):
         z = framing.short_time_transform(
             x, _window(self, x.dtype), self.sequence_stride, self.fft_length, center=True
         )
-        # `root` has the derivative 0 at 0, so that silence has a finite gradient
+        # The derivative of `root` at 0 is 0, so the gradient of silence is finite.
         size = e.root(e.add(e.square(real(z)), e.square(imag(z))))
         y = e.power(size, np.asarray(self.mag_exp, x.dtype.np))
         weights = self.linear_to_mel_weight_matrix(

@@ -72,7 +72,7 @@ def remember(layer, args, kwargs, outputs):
     """Record this call as the origin of its symbolic outputs, unless an outer call is symbolic."""
     if thread.symbolic is not None:
         return
-    kwargs = dict(kwargs)  # a copy, because the id of this dict identifies the call
+    kwargs = dict(kwargs)  # the id of this dict identifies the call, so each call needs a new dict
     single = not nest.is_nested(outputs)
     for i, output in enumerate(nest.flatten(outputs)):
         if isinstance(output, KerasTensor):

@@ -37,7 +37,10 @@ def _widths(value):
 
 
 class _Tokenizer:
-    """NumPy function of an op: splits sentences into rows of words, padded with empty strings."""
+    """The NumPy implementation of an op that splits sentences into words.
+
+    Rows of words are padded with empty strings.
+    """
 
     dtype = np.dtype(object)
 
@@ -186,7 +189,7 @@ class TextVectorization(Layer):
         return dtypes.string
 
     def build(self, input_shape: ShapeLike = None) -> None:
-        """Do nothing: the vocabulary may be set later, before the first call."""
+        """Do nothing, because the vocabulary may be set after `build`."""
 
     def call(self, inputs: TensorLike) -> Any:
         return self._lookup_layer.call(look_up(tensor(inputs), table=self._framework.tokens))

@@ -1,7 +1,7 @@
 """Variable tracking: setting an attribute registers the variables and layers in its value.
 
-They are listed in the order of first assignment, as in Keras: saved weights and optimizer slots
-rely on it. Lists and dicts that a layer holds notify the layer when they change.
+Variables are listed in the order of first assignment, as in Keras: saved weights and optimizer
+    slots rely on this order. Lists and dicts that a layer holds notify the layer when they change.
 """
 
 from typing import Any
@@ -57,7 +57,7 @@ class LayerRecord(Record):
         self.losses = []
 
     def held(self):
-        """Return the objects that the layer holds besides its attributes."""
+        """Return the objects that the layer holds in this record, besides its attributes."""
         return ()
 
 
@@ -81,7 +81,8 @@ class VariableOwner(Owning):
         object.__delattr__(self, name)
         untrack(self, old)
 
-    def __setstate__(self, state):  # the copied lists and dicts must notify the copy
+    # copied lists and dicts must notify the copied layer, not the original
+    def __setstate__(self, state):
         self.__dict__.update({k: _rewrap(v, self) for k, v in state.items()})
 
     # ---- variables and layers, including those of inner layers ----
@@ -235,7 +236,7 @@ def _rewrap(value, owner):
 
 
 class _TrackedContainer:
-    """Base of the list and dict that notify the layer holding them."""
+    """The base class of the list and dict that notify the layer that holds them."""
 
     _owner = None
 
@@ -256,13 +257,14 @@ class _TrackedContainer:
                 untrack(self._owner, value)
 
     def __copy__(self):
-        return type(self).__mro__[2](self)  # a copy is a plain list or dict, which no layer owns
+        # a copy is a plain list or dict, which belongs to no layer
+        return type(self).__mro__[2](self)
 
     copy = __copy__
 
 
 class TrackedList(_TrackedContainer, list):
-    """A list that notifies the layer holding it of added and removed items."""
+    """A list that notifies the layer that holds it when items are added or removed."""
 
     __hash__ = None
 
@@ -313,7 +315,7 @@ class TrackedList(_TrackedContainer, list):
 
 
 class TrackedDict(_TrackedContainer, dict):
-    """A dict that notifies the layer holding it of added and removed items."""
+    """A dict that notifies the layer that holds it when items are added or removed."""
 
     __hash__ = None
 
@@ -358,7 +360,7 @@ class TrackedDict(_TrackedContainer, dict):
 
 _ABSENT = object()
 
-# Types of most attribute values: values of these types hold no variables or layers.
+# Values of these types, the most frequent attributes, hold no variables or layers.
 _NEVER_OWNED = frozenset((type(None), bool, int, float, str))
 
 

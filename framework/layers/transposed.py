@@ -123,7 +123,7 @@ class Conv3DTranspose(_Transposed, rank=3):
 
 
 def _target(layer, input_shape):
-    """Return the output's spatial sizes, and the padding of the convolution it transposes."""
+    """Return the output's spatial sizes, and the padding of the convolution that is transposed."""
     return transposed(
         spatial(input_shape, layer.data_format), layer.kernel_size, layer.strides,
         layer.padding == "same", layer.output_padding, layer.dilation_rate,

@@ -25,9 +25,7 @@ from framework.ops.movement import reshape
 class BaseImagePreprocessingLayer(
     Layer, kw_only=True, in_inference=False, draws=True, moves=False, keeps_integers=False
 ):
-    """Base of layers that change images.
-
-    Class arguments of the package's subclasses:
+    """The base class of layers that change images. Class arguments of the package's subclasses:
 
     - `in_inference`: whether the layer changes images in inference, too
     - `draws`: whether the layer needs a transformation
@@ -196,7 +194,7 @@ _PARTS = {
     "labels": "label",
     "segmentation_masks": "segmentation_mask",
 }
-"""From keys of the input dict to the singular in method names (`transform_single_label`)."""
+"""Maps keys of the input dict to the singular in method names (`transform_single_label`)."""
 
 
 def _applied(layer, part, value, single, transformation, training):
@@ -216,7 +214,7 @@ def _check_format(layer):
 
 
 def batched(function, images, *args):
-    """Return `function(images, *args)`; one image of rank 3 is a batch of one."""
+    """Return `function(images, *args)`; one image of rank 3 is passed as a batch of one."""
     if len(images.shape) != 3:
         return function(images, *args)
     return _squeezed(function(_expanded(images), *args))
@@ -273,7 +271,7 @@ def sizes_of(layer, shape):
 
 
 def output_shape(layer, shape, sizes=None):
-    """Return a shape of images, with another (height, width) unless None."""
+    """Return a shape of images with `size` as height and width, or unchanged if it is None."""
     if len(shape) not in (3, 4):
         raise ShapeError(
             f"{type(layer).__name__}: expected images of rank 3 (single image) or rank 4 (batch of "

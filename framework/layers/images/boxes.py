@@ -33,7 +33,7 @@ def columns(boxes):
 
 
 def joined(*parts):
-    """Return boxes from four coordinates."""
+    """Return boxes (..., 4) from four coordinates, each of shape (..., 1)."""
     return concat(*parts, axis=len(parts[0].shape) - 1)
 
 
@@ -41,7 +41,7 @@ def joined(*parts):
 
 
 def _edges(boxes, name):
-    """Return left, top, right, bottom of boxes in an absolute format."""
+    """Return left, top, right, bottom of boxes in a format that is not relative ("rel_...")."""
     a, b, c, d = columns(boxes)
     if name in ("yxyx", "center_yxhw"):
         a, b, c, d = b, a, d, c
@@ -52,7 +52,7 @@ def _edges(boxes, name):
 
 
 def _from_edges(x1, y1, x2, y2, name):
-    """Return the coordinates of boxes in an absolute format."""
+    """Return the coordinates in a format that is not relative, given left, top, right, bottom."""
     if name == "xywh":
         return x1, y1, x2 - x1, y2 - y1
     if name.startswith("center"):

@@ -32,7 +32,7 @@ from framework.ops.reduction import reduce_mean
 
 
 class RandomLayer(BaseImagePreprocessingLayer):
-    """Base of layers with a field `seed`, and with a generator of random numbers."""
+    """The base class of layers with a field `seed` and a generator of random numbers."""
 
     def __post_init__(self):
         is_generator = isinstance(self.seed, SeedGenerator)
@@ -54,7 +54,7 @@ def rescaled(images, old, new):
 
 
 def apply_to(layer, data, source):
-    """Return one random bool per image: whether to change it. `factor` gives the probability."""
+    """Return a random bool per image: whether to change this image. `factor` is the probability."""
     n = batch_size(data)
     probability = uniform(source, (n,), *layer.factor)
     return less(uniform(source, (n,)), probability)

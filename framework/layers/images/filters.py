@@ -141,7 +141,7 @@ class RandomElasticTransform(MovingLayer):
 
     Args:
         factor: the probability, from 0 to 1: a number f for (0, f), or two numbers.
-        scale: the strength of the distortion, as `factor`.
+        scale: the strength of the distortion: a number f for (0, f), or two numbers.
         interpolation: "bilinear" or "nearest".
         fill_mode: how to fill points outside the image: "reflect", "mirror", "wrap", "nearest" or
             "constant", as in `keras.ops.image.elastic_transform`.
@@ -198,7 +198,7 @@ class RandomElasticTransform(MovingLayer):
     def transform_bounding_boxes(
         self, bounding_boxes: Any, transformation: Any = None, training: bool = True
     ) -> Any:
-        # as in Keras, boxes do not move: displacements are small relative to them
+        # Keras, too, leaves boxes unchanged: displacements are small relative to boxes
         return bounding_boxes
 
 

@@ -38,7 +38,7 @@ _Factor = Annotated[Any, Resolved("numbers above -1", _factor)]
 
 
 class _RandomSize(RandomLayer, axis=0, left_out=("data_format", "bounding_box_format")):
-    """Base of layers that resize images along one axis."""
+    """The base class of layers that resize images along one axis."""
 
     data_format = "channels_last"
     bounding_box_format = None

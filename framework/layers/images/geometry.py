@@ -45,11 +45,11 @@ Method = TypeVar("Method", bound=Callable)
 
 
 class MovingLayer(RandomLayer, moves=True):
-    """Base of layers that move pixels in training."""
+    """The base class of layers that move pixels in training."""
 
 
 def in_training(transform_boxes: Method) -> Method:
-    """Decorate a `transform_bounding_boxes` to return unchanged boxes in inference."""
+    """Wrap a method `transform_bounding_boxes` so that it returns unchanged boxes in inference."""
 
     @functools.wraps(transform_boxes)
     def transform(self, bounding_boxes, transformation=None, training=True):
@@ -94,7 +94,7 @@ def _column(x, i=None):
 
 
 def size_in(layer, transformation):
-    """Return the height and width of the images of a transformation."""
+    """Return the height and width of the images that a transformation was drawn for."""
     return sizes_of(layer, transformation["input_shape"])
 
 
@@ -336,10 +336,9 @@ class RandomTranslation(MovingLayer):
 class RandomZoom(MovingLayer):
     """Enlarge or shrink images around their center, in training.
 
-    Args:
-        height_factor, width_factor: from -1 to 1: an image shrinks by the factor 1 + f, so a
-            negative f enlarges it; a number f stands for (-f, f), or two numbers. A `width_factor`
-            of None keeps the proportions.
+    Args: height_factor, width_factor: from -1 to 1: a number f for (-f, f), or two numbers. An
+            image shrinks by the factor 1 + f, so a negative f enlarges it. A `width_factor` of None
+            keeps the proportions.
         fill_mode, interpolation, fill_value: as in `RandomRotation`.
         seed: an int, or None.
         data_format: "channels_last" or "channels_first".
@@ -396,6 +395,6 @@ def _zooms(transformation, sizes):
 
 
 def _in_part(x, zoom, start, size):
-    """Return positions clipped to the visible part of an axis, as fractions of that part."""
+    """Return box coordinates as fractions of the part of an axis that a zoom shows, clipped."""
     end = zoom * size + start
     return divide(clip(x, start, end) - start, end - start)

@@ -127,9 +127,9 @@ def _mirrored(x, axis, size):
 
 
 def _curves(images, grid, tile, limit):
-    """Return the curve of each tile: (batch, rows + 2, columns + 2, channels, 256).
+    """Return each tile's map from old to new values: (batch, rows + 2, columns + 2, channels, 256).
 
-    The first and last rows and columns are repeated, as neighbors of the tiles at the edge.
+    The first and last rows and columns are repeated, so that tiles at the edge have neighbors.
     """
     batch, _, _, channels = images.shape
     tiles = reshape(images, shape=(batch, grid[0], tile[0], grid[1], tile[1], channels))

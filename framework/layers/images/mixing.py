@@ -81,7 +81,8 @@ class RandomErasing(RandomLayer):
 
     Args:
         factor: the probability, from 0 to 1: a number f for (0, f), or two numbers.
-        scale: the square of the rectangle's size relative to each axis; a range, as `factor`.
+        scale: the square of the rectangle's size relative to each axis: a number f for (0, f), or
+            two numbers.
         fill_value: a number, or three for the channels; None for noise.
         value_range: the lowest and highest value of pixels.
         seed: an int, or None.
@@ -143,14 +144,14 @@ def _with_others(x, transformation):
 
 
 def _mixed_labels(labels, transformation, dtype):
-    """Return labels mixed with those of the other images."""
+    """Return labels mixed with the labels of the images they are mixed with."""
     labels = tensor(labels)
     labels = labels if labels.dtype.is_floating else as_dtype(labels, dtype)
     weight = per_image(as_dtype(transformation["mix_weight"], labels.dtype), len(labels.shape))
     return weight * labels + (1.0 - weight) * _with_others(labels, transformation)
 
 
-_TRIALS = 16  # attempts of rejection sampling; each has a success probability >= 1/2
+_TRIALS = 16  # each attempt of the rejection sampling succeeds with a probability of at least 1/2
 
 
 def _beta(source, n, bounds):

@@ -40,13 +40,13 @@ _OF_FACTOR = {
     "auto_contrast": (AutoContrast, ()),
     "equalization": (Equalization, ()),
 }
-"""{name of an inner layer: (class, the arguments that take the outer layer's factor)}."""
+"""Maps the name of an inner layer to (class, the arguments that get the outer layer's factor)."""
 
 _COLORS = {"random_brightness", "random_color_degeneration", "random_contrast", "random_sharpness"}
 
 
 class _Policy(RandomLayer, moves=True):
-    """Base of layers with the inner layers of `_OF_FACTOR`."""
+    """The base class of RandAugment and AugMix, with the inner layers of `_OF_FACTOR`."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -76,7 +76,7 @@ def _drawn(layer, data, source):
 
 
 def _chosen(index, functions, unchanged, choose=select):
-    """Return the result of the function at a random index; `unchanged` for a larger index.
+    """Return the result of the function at position `index`, or `unchanged` beyond the last one.
 
     All functions are computed in a trace, because its graph must be right for every index.
 
@@ -94,7 +94,7 @@ def _chosen(index, functions, unchanged, choose=select):
 
 
 def _one_of_boxes(condition, new, old):
-    """Return one of two dicts of boxes."""
+    """Return the boxes of the first dict where a boolean is true, else those of the second."""
     keys = ("boxes", "labels")
     return {**old, **{k: select(condition, tensor(new[k]), tensor(old[k])) for k in keys}}
 
@@ -249,7 +249,7 @@ def _mixed(layer, value, transformation, part):
 
 
 def _stepped(layer, value, step, part):
-    """Apply one step of a chain: the inner layer chosen by its name, as in Keras, or its index."""
+    """Apply one step of a chain. A name or an index selects the inner layer."""
     if "layer_name" in step:
         return _transformer(layer, step["layer_name"], part, value, step["transformation"])()
     pairs = step["transforms"].items()

@@ -39,7 +39,7 @@ def _resized(layer, images, method="bilinear", antialias=False, fit=None, fill=0
 
 
 class _Sized(BaseImagePreprocessingLayer, in_inference=True, draws=False, moves=True):
-    """Base of layers whose images have the size `height`, `width`."""
+    """The base class of layers whose output images have the size (`height`, `width`)."""
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         if isinstance(input_shape, dict):
@@ -251,7 +251,7 @@ class RandomCrop(MovingLayer):
         data = box.converted(bounding_boxes, name, "xyxy", *old)
         if old[0] > size[0] and old[1] > size[1]:
             high, wide = size
-        else:  # `transform_images` center-cropped and resized smaller images
+        else:  # for smaller images, the crop had the target's aspect ratio
             high, wide = (min(n, m - int(k)) for n, m, k in zip(size, old, (top, left)))
         top, left = (tensor(start, dtype="float32", casts=True) for start in (top, left))
         edges = box.cropped(data["boxes"], top, left, high, wide)

@@ -42,7 +42,7 @@ def in_dtype_of(kernel, x):
 
 
 class Cell(DropoutRNNCell, Layer, gates=1, states=1):
-    """Base of the three cells: weights of the gates, states, dropout."""
+    """The base class of the three cells: weights of the gates, states, dropout."""
 
     implementation = 2
 
@@ -128,7 +128,7 @@ class SimpleRNNCell(CellFields, Cell, last=("seed",)):
         return output, [output] if isinstance(states, (list, tuple)) else output
 
     def sequence(self, sequences: Any, states: Any, mask: TensorLike, training: Any, **how: Any):
-        """Run all steps by one op; return (outputs, state) or (state,), None if unsupported."""
+        """Run all steps by one op; return (outputs, state) or (state,), or None if unsupported."""
         if not _is_usual(self, SimpleRNNCell) or _drops(self, training):
             return None
         return ops.simple_rnn(*_inputs_of_op(self, sequences, states, mask, training), **how)
@@ -187,7 +187,7 @@ class GRUCell(CellFields, Cell, gates=3, last=("reset_after", "seed")):
         return h, [h] if isinstance(states, (list, tuple)) else h
 
     def sequence(self, sequences: Any, states: Any, mask: TensorLike, training: Any, **how: Any):
-        """Run all steps by one op; return (outputs, state) or (state,), None if unsupported."""
+        """Run all steps by one op; return (outputs, state) or (state,), or None if unsupported."""
         usual = _is_usual(self, GRUCell) and self.recurrent_activation is sigmoid
         if not usual or not self.reset_after or _drops(self, training):
             return None
@@ -241,7 +241,7 @@ class LSTMCell(LSTMCellFields, Cell, gates=4, states=2):
         return h, [h, c]
 
     def sequence(self, sequences: Any, states: Any, mask: TensorLike, training: Any, **how: Any):
-        """Run all steps by one op; return (outputs, h, c) or (h, c), None if unsupported."""
+        """Run all steps by one op; return (outputs, h, c) or (h, c), or None if unsupported."""
         usual = _is_usual(self, LSTMCell) and self.recurrent_activation is sigmoid
         if not usual or _drops(self, training):
             return None
@@ -264,7 +264,10 @@ def _affine(x, kernel, bias):
 
 
 def _of_inputs(cell, x, kernel, bias, training):
-    """Return `x @ kernel + bias` for each gate; with implementation 1 a gate has its own mask."""
+    """Return `x @ kernel + bias` for each gate.
+
+    With `implementation=1`, each gate has a dropout mask of its own.
+    """
     sizes = (cell.units,) * type(cell)._framework.gates
     if not _drops_inputs(cell, training) or not cell.dropout_mask_count:
         return split(_affine(_dropped(cell, x, training), kernel, bias), sizes=sizes, axis=1)
@@ -315,7 +318,8 @@ def _is_usual(layer, cls):
 def _inputs_of_op(layer, sequences, states, mask, training):
     weights = _weights_now(layer)
     sequences = in_dtype_of(weights[0], sequences)
-    if _drops_inputs(layer, training):  # all steps share one dropout mask
+    # all steps share a dropout mask, so one product applies it to the sequence
+    if _drops_inputs(layer, training):
         first = getitem(sequences, index=(slice(None), 0))
         sequences = sequences * expand_axes(layer.get_dropout_mask(first), (1,))
     return sequences, *states, *weights, mask

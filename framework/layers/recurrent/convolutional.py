@@ -43,7 +43,7 @@ class ConvLSTMCell(LSTMCellFields, DropoutRNNCell, Layer):
     use_bias: bool = True
 
     dropout_mask_count = 4
-    state_size = (-1, -1)  # states h and c; -1: their sizes depend on the inputs
+    state_size = (-1, -1)  # h and c; -1, because their sizes depend on the inputs
 
     def __post_init__(self):
         for name in ("kernel_size", "strides", "dilation_rate"):
@@ -105,7 +105,7 @@ class ConvLSTMCell(LSTMCellFields, DropoutRNNCell, Layer):
 
 
 class ConvLSTM(LSTMFields, OwnCell, rank=0, cell_class=ConvLSTMCell, cell_name="conv_lstm_cell"):
-    """Base of ConvLSTM1D, ConvLSTM2D and ConvLSTM3D.
+    """The base class of ConvLSTM1D, ConvLSTM2D and ConvLSTM3D.
 
     Args:
         filters: the number of channels of outputs and states.

@@ -30,7 +30,8 @@ class DropoutRNNCell:
     around each sequence. Each thread has its own masks.
     """
 
-    dropout_mask_count = None  # the length of the list of masks; None: one mask, not a list
+    # the number of masks in a list; None for a single mask that is not in a list
+    dropout_mask_count = None
 
     def get_dropout_mask(self, step_input: Any):
         """Return the mask of the inputs, of 0 and 1 / (1 - rate); None without dropout."""

@@ -11,7 +11,7 @@ from framework.layers.recurrent.rnn import OwnCell, own_cell
 
 
 class _WithCell(OwnCell):
-    """Base of SimpleRNN, GRU and LSTM."""
+    """The base class of SimpleRNN, GRU and LSTM, which create the cell from their arguments."""
 
     def __init__(self, *args: Any, implementation: Any = 2, **kwargs: Any):
         self._framework.implementation = implementation

@@ -190,11 +190,11 @@ class RNN(Layer):
 
 
 class OwnCell(RNN, kw_only=True, left_out=("cell",), cell_class=None, cell_name=None):
-    """Base of RNNs that create their own cell: the cell's arguments are fields of the layer."""
+    """The base class of RNNs that create their cell, whose arguments are fields of the layer."""
 
     unroll: bool = False
     zero_output_for_mask: bool = False
-    # hides RNN's argument `cell` from type checkers: these layers create their own cell
+    # RNN's argument `cell` is no argument of these layers, which create their own cell
     if TYPE_CHECKING:
         cell: Any = None
 

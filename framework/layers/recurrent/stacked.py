@@ -136,7 +136,7 @@ def build_cell(cell, input_shape):
         return
     if type(cell).build is not Layer.build:
         cell.build(input_shape)
-    elif cell._framework.layers:  # without build(), a symbolic call builds the inner layers
+    elif cell._framework.layers:  # a cell without `build` is built by a symbolic call
         from_shape(cell, input_shape)
 
 

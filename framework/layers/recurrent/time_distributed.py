@@ -12,7 +12,7 @@ from framework.ops.movement import getitem, reshape, stack
 
 
 class Wrapper(Layer):
-    """Base of layers that wrap another layer.
+    """The base class of layers that wrap another layer.
 
     Args:
         layer: the inner layer.
@@ -30,8 +30,8 @@ class Wrapper(Layer):
         return cls(**{**config, "layer": nested.as_layer(config["layer"], custom_objects)})
 
 
-# Deterministic layers that treat the samples of a batch independently: TimeDistributed calls them
-# once, with the steps of all sequences as one large batch.
+# These layers are deterministic and treat the samples of a batch independently. TimeDistributed
+# calls them once, with the steps of all sequences as one large batch.
 _ROW_BY_ROW = frozenset((
     *("Activation", "Dense", "ELU", "Embedding", "Flatten", "Identity", "LayerNormalization"),
     *("LeakyReLU", "PReLU", "Permute", "RMSNormalization", "ReLU", "RepeatVector", "Rescaling"),

@@ -21,8 +21,8 @@ def as_mask(mask):
 def run(step, sequences, states, mask, *, reverse=False, zero_output=False, sequence=True):
     """Call `step(inputs, states)` for each step; return all outputs or the last, and the states.
 
-    Where the mask is False, states and output keep their previous values. The output before the
-    first step is the first state if it has the output's shape, else zeros.
+    Where the mask is False, states and output keep their previous values. Before the first step,
+    the previous output is the first state if it has the output's shape, else zeros.
     """
     length = sequences.shape[1]
     if not length:
