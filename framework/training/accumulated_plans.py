@@ -59,7 +59,7 @@ class StepParts:
         return loss
 
     def _whole(self, waiting, needed, x, y, sample_weight, before):
-        """The traced function: (loss, outputs, gradients, accumulated gradients, logs).
+        """The traced function. It returns (loss, outputs, gradients, accumulated gradients, logs).
 
         Outputs and gradients are None unless `needed`.
         """
@@ -78,11 +78,11 @@ class StepParts:
     # ---- the two halves of the step ----
 
     def gradients(self, x, y, sample_weight):
-        """Return (loss, Gradients)."""
+        """Return the loss of a batch and its `Gradients`, computed by a plan."""
         step = self._step
         loss, gradients = self.gradient_plans(self._gradients, [x, y, sample_weight])
         if step._scaled:
-            # a plan does not run the optimizer's Python code, which would set the stage
+            # a plan runs no Python code of the optimizer, which would otherwise set the stage
             step.optimizer._framework.stage = "unscaled"
         variables = step.model.trainable_variables
         return loss, self._as_gradients(*gradients, variables, _rows(x))
@@ -93,7 +93,7 @@ class StepParts:
         return loss, self._as_nest(gradients)
 
     def apply(self, gradients):
-        """Update with `Gradients` and return True; return False if no plan can do so."""
+        """Update the variables with `Gradients` by a plan; return False if no plan can do so."""
         step, nest = self._step, self._as_nest(gradients)
         if nest is None or (step._scaled and step.optimizer._framework.stage != "unscaled"):
             return False
@@ -116,7 +116,7 @@ class StepParts:
             return waiting.run(before, self._step._apply, gradients)
 
     def flush(self):
-        """Update with the accumulated gradients."""
+        """Update the variables with the accumulated gradients, by a plan."""
         extra = [_FLUSHES]
         with _Accumulated(self._step, [], extra, flushes=True) as waiting:
             waiting.after = self.update_plans(
@@ -132,7 +132,7 @@ class StepParts:
 
     @staticmethod
     def _as_nest(gradients):
-        """Return (tensors, parts by kind of loss or None); None if a gradient is not a tensor."""
+        """Return (tensors, parts by kind of loss or None), or None if a gradient is no tensor."""
         tensors = spread(gradients.tensors)
         if tensors is None or gradients._parts is None:
             return None if tensors is None else (tensors, None)

@@ -24,8 +24,8 @@ class Accumulator:
     A gradient of a mean loss is weighted by its batch's rows (or by the sum of its sample weights,
     if the loss divides by this sum); gradients of summed losses are added unweighted.
 
-    It computes on arrays and sums in place. In a traced run (`as_ops`) it computes by ops on
-    tensors: its contents are then an argument and a result of the run.
+    An accumulator computes on arrays and sums in place. In a traced run (`as_ops`) it computes by
+    ops on tensors: its contents are then an argument and a result of the run.
     """
 
     as_ops = False
@@ -39,10 +39,11 @@ class Accumulator:
     def clear(self):
         """Drop all gradients."""
         self.count = 0
-        self.variables = []  # the variables with gradients, in order of first appearance
-        self._sums = {}  # {kind of loss: {index of the variable: gradient}}
-        self._weights = {}  # {kind of loss: the sum of weights}
-        self._fresh = {}  # {kind of loss: (weight, unweighted gradients) of the first batch}
+        # the variables with gradients, in the order in which they first appeared
+        self.variables = []
+        self._sums = {}  # maps a kind of loss to {index of the variable: sum of gradients}
+        self._weights = {}  # maps a kind of loss to the sum of weights
+        self._fresh = {}  # maps a kind of loss to (weight, unweighted gradients) of the first batch
 
     @property
     def full(self):
@@ -69,7 +70,7 @@ class Accumulator:
         """Return (gradients, variables) of the accumulated batches, and clear the accumulator."""
         total = [None] * len(self.variables)
         for kind in list(self._weights):
-            if kind in self._fresh:  # return the gradients of a single batch unchanged, bit for bit
+            if kind in self._fresh:  # gradients of a single batch are returned bit for bit
                 gradients = dict(self._fresh[kind][1])
             else:
                 gradients = self._sums[kind]
@@ -113,7 +114,7 @@ class Accumulator:
         gradient = self._scaled(gradient, weight)
         have = sums.get(place)
         if type(have) is np.ndarray and type(gradient) is np.ndarray and have.ndim:
-            have += gradient  # the accumulator owns this array, so it may change it
+            have += gradient  # in place: only the accumulator has this array
         else:
             sums[place] = self._sum(have, gradient)
 
@@ -203,7 +204,7 @@ def spelled(kind):
 
 
 def kind_of(text):
-    """Return the kind of loss that `spelled` converted to `text`."""
+    """Return the kind of loss that `spelled` converted to the string `text`."""
     name, colon, number = text.partition(":")
     return (name, int(number)) if colon else name
 

@@ -15,7 +15,8 @@ from framework.data.structure import map_named
 from framework.layers.tracking import structure
 
 BATCH = ("x", "y", "sample_weight")
-_CHANGES = 8  # `explain` reports a plan miss after this many changes of settings in a row
+# After this many changes of settings in a row, `explain` reports that the step runs eagerly.
+_CHANGES = 8
 
 
 class Plans:
@@ -31,11 +32,12 @@ class Plans:
 
     def __init__(self, model, name):
         self._model, self.plan_cache = model, PlanCache(name)
-        self._facts = None  # (change counters, hash of the model's state) of the last call
-        self._in_vain = 0  # consecutive calls with changed settings and no plan
+        self._facts = None  # (change counters, hash of the model's state) at the last call
+        # the number of consecutive changes of settings that left no plan to use again
+        self._in_vain = 0
 
     def possible(self):
-        """Return whether this call may run by a plan."""
+        """Return whether plans are allowed: the model is not eager, and compilation is on."""
         return not self._model.run_eagerly and compiles()
 
     def __call__(self, run, batch, held=(), extra=(), names=BATCH):
@@ -61,7 +63,7 @@ class Plans:
                 if not array.flags.c_contiguous:
                     key.append(array.strides)
             elif part is None:
-                key += cls, None  # the key that `describe` adds for None
+                key += cls, None  # for None, `describe` adds the same two entries to the key
             else:
                 batch[i] = as_tensors(part)
                 describe(batch[i], key, arrays, id)
@@ -90,7 +92,7 @@ class Plans:
 
 
 class _BatchFunction(CallArguments):
-    """A function of a batch, as a function of the tensors in the batch, for tracing."""
+    """Wraps a function of a batch as a function of the batch's tensors, which can be traced."""
 
     __slots__ = ("_names", "_run")
 
@@ -98,7 +100,7 @@ class _BatchFunction(CallArguments):
         self.values, self._leaves = (
             batch,
             None,
-        )  # as the base class's __init__ sets them
+        )  # the base class's __init__ would set these attributes
         self._run, self._names = run, names
 
     def __call__(self, tensors):
@@ -113,7 +115,8 @@ class _BatchFunction(CallArguments):
     def names(self):
         parts = self.values
         if len(parts) == 1 and isinstance(parts[0], tuple) and len(parts[0]) <= 3:
-            (parts,) = parts  # `data` of `train_step(data)` is a tuple (x, y, sample_weight)
+            # the only argument of `train_step(data)` is a tuple (x, y, sample_weight)
+            (parts,) = parts
         return named(self._names, parts)
 
 

@@ -40,7 +40,7 @@ def sample_weights_of(y, class_weight):
 
 
 def check_class_weight(class_weight):
-    """Raise an error unless it is a dict of weights by class number, or a nest of such dicts."""
+    """Raise an error unless the argument is a dict {class number: weight}, or a nest of them."""
     if isinstance(class_weight, (list, tuple)) or (
         isinstance(class_weight, Mapping)
         and class_weight

@@ -33,7 +33,7 @@ from framework.training.usage_warnings import warn
 
 
 class Compilation:
-    """The optimizer, losses and metrics of one call of `compile`."""
+    """The optimizer, losses and metrics that one call of `compile` configured."""
 
     def __init__(
         self, model, optimizer, loss, loss_weights, metrics, weighted_metrics, accumulate,
@@ -50,9 +50,9 @@ class Compilation:
             bind(self.optimizer, model)
         self.loss_tracker = Mean(name="loss")
         self.step = None
-        self.told = set()  # keys of the mistakes that `fit` has already warned about
+        self.told = set()  # the mistakes, by keyword, that `fit` has already warned about
 
-    def __getstate__(self):  # a copied model builds its own step
+    def __getstate__(self):  # without the step, because a copied model builds its own
         return {**vars(self), "step": None}
 
     @property
@@ -76,7 +76,8 @@ class _OutputsOf:
     def layer(self, i):
         return output_layer(self._model(), i)
 
-    def __reduce__(self):  # so that a copy refers to the copied model
+    # pickling and copying store the model, so that a copy refers to the copied model
+    def __reduce__(self):
         return _OutputsOf, (self._model(),)
 
 
@@ -89,7 +90,7 @@ class CompiledLoss:
     Args:
         loss: a name, a Loss or a function `loss(y_true, y_pred)` (for every output), or a list,
             dict or nest of them, with None for an output without loss.
-        loss_weights: factors of the losses, in the same forms.
+        loss_weights: factors of the losses, in the same form as `loss`.
         layer_names: function that returns the names of the output layers, None if unknown.
         track: keep a running mean of each output's loss, if there are several.
         find_layer: function from an output's index to its layer, for warnings.
@@ -112,9 +113,9 @@ class CompiledLoss:
         return [name_of(loss) if not isinstance(loss, str) else loss for loss in given if loss]
 
     def forget(self):
-        """Match losses to outputs again at the next batch."""
-        self._rows = None  # (output index, loss, weight, tracker) of each loss
-        self._only = None  # the loss, if there is one output and no loss weight
+        """Forget which losses belong to which outputs; the next batch matches them again."""
+        self._rows = None  # (output index, loss, weight, tracker) for each loss
+        self._only = None  # the only loss, if there is one output and no loss weight
         self._outputs = None
         self.trackers = []
 
@@ -156,7 +157,7 @@ class CompiledLoss:
             taking[i] = True
         if _fits(y, y_pred):
             targets = spread(y, "y", filled=taking)
-        elif sum(taking) == 1:  # if only one output has a loss, `y` is its target
+        elif sum(taking) == 1:  # if only one output has a loss, `y` is the target of this output
             targets = [y if takes else None for takes in taking]
         else:
             raise InvalidArgumentError(
@@ -272,7 +273,7 @@ class CompiledMetrics:
     Args:
         metrics: a list of names, metrics and functions; for several outputs a list of them lists,
             a dict by output, or a nest in the structure of the outputs.
-        weighted_metrics: the same; these receive the sample weights.
+        weighted_metrics: metrics in the same form, which receive the sample weights.
         layer_names: function that returns the names of the output layers, None if unknown.
 
     The shapes of the first batch decide which metric belongs to which output, and which class
@@ -282,7 +283,8 @@ class CompiledMetrics:
     name = "compile_metrics"
 
     def __init__(self, metrics=None, weighted_metrics=None, layer_names=None):
-        self._waiting = None  # restored values, kept until the first batch determines the metrics
+        # the restored values of metrics that are unknown until the first batch
+        self._waiting = None
         self._given = (
             metrics_from(metrics, "metrics"),
             metrics_from(weighted_metrics, "weighted_metrics"),
@@ -294,7 +296,7 @@ class CompiledMetrics:
         return any(nest.flatten(given) for given in self._given if given is not None)
 
     def forget(self):
-        """Match metrics to outputs again at the next batch."""
+        """Forget which metrics belong to which outputs; the next batch matches them again."""
         self._outputs = None
         self._plain, self._weighted = [], []  # pairs (output index, metric)
         self._by_name = {}
@@ -403,7 +405,7 @@ class CompiledMetrics:
 
 
 def _spread(outputs, given, argument):
-    """Return the metrics of each output; a single output has all of them."""
+    """Return the metrics of each output. If there is a single output, it gets all metrics."""
     if given is None:
         return [None] * outputs.size
     if outputs.size > 1:

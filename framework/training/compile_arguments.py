@@ -98,7 +98,7 @@ def checked_loss_weights(loss_weights):
 
 
 def is_loss(given):
-    """Return whether `given` is one loss, not a nest of losses."""
+    """Return whether `given` is a single loss instead of a nest of losses."""
     return not isinstance(given, (list, tuple)) and (
         not isinstance(given, Mapping) or "class_name" in given
     )
@@ -129,7 +129,7 @@ def _each_metric_from(given, argument):
         raise type(error)(f"{argument}: {error}") from None
     if isinstance(metric, metrics.Metric):
         if isinstance(given, str):
-            metric.name = given  # logs show the name that the user wrote
+            metric.name = given  # logs show the name as the user wrote it
         return metric
     if hasattr(metric, "update_state"):
         return metric
@@ -151,7 +151,8 @@ class FunctionMetric(metrics.MeanMetricWrapper):
         if np.ndim(values):
             return values
         self._scalars += 1
-        if self._scalars == 2:  # the mean of two batches' values may not be that of all rows
+        # the mean of the batches' values can differ from the metric of all rows
+        if self._scalars == 2:
             check_scalar_metric(self.name)
         values = operand(values, self.dtype, not isinstance(y_pred, np.ndarray))
         return broadcast_to(values, shape=shape_of(y_pred)[:1])

@@ -48,7 +48,7 @@ def run_fit(
                 if logs is None and not more:
                     logs = {}
                     break
-                if logs is None:  # as in Keras, an epoch without data has logs too
+                if logs is None:  # Keras, too, reports logs for an epoch without data
                     logs = model.get_metrics_result()
                 logs.update(validate(epoch))
                 try:
@@ -61,7 +61,7 @@ def run_fit(
                     break
             saving.at_end(logs)
         finally:
-            _finalize_variables(model, epochs)  # also after an error, as in Keras
+            _finalize_variables(model, epochs)  # Keras, too, does this also after an error
         callbacks.call("on_train_end", logs=logs)
         saving.close()
     finally:
@@ -78,18 +78,18 @@ def debugging(debug):
         raise InvalidArgumentError(f'fit: debug must be None or "numerics", got {debug!r}.')
     from framework.training.numerics_check import (
         numerics,
-    )  # rarely needed, so imported here
+    )  # imported here because it is rarely needed
 
     return numerics()
 
 
 class _NotSaving:
-    """A `Saving` that does nothing."""
+    """Takes the place of a `Saving` in a `fit` that saves no state."""
 
     after_batch = None
 
     def open(self, callbacks):
-        """Do nothing."""
+        """Do nothing, because there is no state to read."""
 
     close = after_epoch = at_end = end_reading = lambda self, *_: None
 
@@ -112,7 +112,7 @@ def _validated(model, step, feed, frequency, callbacks, epoch):
 
 
 def _finalize_variables(model, epochs):
-    """Overwrite the variables with their moving averages if the optimizer keeps averages."""
+    """Overwrite the variables with their moving averages, if the optimizer has use_ema=True."""
     finalize = getattr(model.optimizer, "finalize_variable_values", None)
     if finalize is not None and epochs > 0:
         finalize(model.trainable_variables)

@@ -30,17 +30,16 @@ class Feed:
         self._batches, self._steps, self._group = batches, steps, group
         self._restart, self._pass = restart, first
         self._going = None
-        self._seen = 0  # the number of batches requested in this pass
-        # the number of batches per epoch, once data of unknown length have ended
+        self._seen = 0  # the number of batches requested from the data in this pass
+        # the number of batches in a pass, known once data of unknown length have ended
         self._learned = None
-        self._gave = False  # whether the data has yielded a batch
-        # whether to record the random generators' state at the start of each pass
+        self._gave = False  # whether any batch has come from the data
+        # whether the random generators' state is recorded at the start of each pass
         self.tracks = False
-        # this pass over the data: its number, the batches it took, the random state at
-        # its start
+        # This pass over the data: its number, the batches taken, the random state at its start.
         self._number, self._taken, self._at_begin = first, 0, None
-        self._sampled = 0  # the number of batches that `sample` took from an iterator
-        # the iterator of a resumed pass and the number of batches already done in its epoch
+        self._sampled = 0  # the number of batches that `sample` has taken from an iterator
+        # (iterator of a resumed pass, the number of batches already done in its epoch), or None
         self._resumed = None
         self.done = 0
         self.exhausted = False
@@ -68,11 +67,11 @@ class Feed:
             yield batch
 
     def _all(self, number):
-        """Return an iterator over a whole pass."""
+        """Return an iterator over the batches of a whole pass over the data."""
         return self._begin(number)
 
     def _some(self, number):
-        """Yield `steps` batches, fewer if the pass ends before."""
+        """Yield `steps` batches, or fewer if the pass over the data ends before."""
         if self._restart:
             self._going = self._learned = None
         if self._going is None:
@@ -99,7 +98,7 @@ class Feed:
             self._going = None
 
     def _known(self):
-        """Return the number of batches of a pass, None if it is not known yet."""
+        """Return the number of batches in a pass over the data, or None if it is not known yet."""
         known = self._batches.num_batches
         return self._learned if known is None else known
 
@@ -116,7 +115,7 @@ class Feed:
     # ---- the position, for `fit(resume=...)` ----
 
     def position(self, done):
-        """Return the position in the data as JSON can hold it.
+        """Return the position in the data as JSON values.
 
         Args:
             done: the batches done in this epoch; 0 between epochs.
@@ -135,7 +134,10 @@ class Feed:
         }  # fmt: skip
 
     def resume(self, position, done):
-        """Continue at a position; random generators must be set afterwards."""
+        """Continue at a position that `position` returned.
+
+        The caller must set random generators afterwards.
+        """
         self._batches.set_state(position["source"])
         self._gave = True
         if position["taken"] is None:

@@ -348,7 +348,7 @@ def _saving(model, feed, validation, step, resume, save_every, callbacks):
     backups = [c for c, record in records if getattr(record, "backs_up", False)]
     if resume is None and not backups:
         return None
-    # imported here because most fits save no state
+    # imported here because most calls of `fit` save no state
     from framework.training.resuming import Saving, interval_of
 
     if backups and resume is not None:

@@ -29,7 +29,7 @@ class Gradients(MutableMapping):
         self.weight, self._parts = weight, parts
 
     def parts(self):
-        """Return [(kind, weight, tensors)], the summands of accumulation."""
+        """Return [(kind, weight, tensors)], the parts that an accumulator adds up."""
         return self._parts or [("rows", self.weight, self.tensors)]
 
     def __getitem__(self, path):
@@ -134,7 +134,7 @@ def _is_tensor(value):
 
 
 def _values(gradient):
-    """Return a gradient's elements as an array; of IndexedSlices, one row per distinct index."""
+    """Return a gradient's elements as an array; for IndexedSlices, one row per distinct index."""
     if hasattr(gradient, "_as_tensor"):
         gradient = coalesced(gradient).values
     return gradient.array if isinstance(gradient, Tensor) else np.asarray(gradient)

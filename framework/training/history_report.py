@@ -8,12 +8,12 @@ from framework.core.errors import InvalidArgumentError, suggest
 from framework.training.progress import number_text
 
 _BARS, _ASCII_BARS = "▁▂▃▄▅▆▇█", "_.,-~=*#"
-_WIDTH = 40  # characters of a sparkline, so that a line fits into 80 columns
-_CURVE = 160, 24  # width and height of a notebook's curve, in pixels
+_WIDTH = 40  # the characters of a sparkline, so that a line fits into 80 columns
+_CURVE = 160, 24  # the width and height in pixels of a curve in a notebook
 
 
 def lines(history):
-    """Return a line for each log: its first and last value, and its course as a sparkline."""
+    """Return a line for each log: its first and last value, and all values as a sparkline."""
     width = max(map(len, history.history), default=0)
     return [
         f"{name:{width}}  {number_text(values[0])} -> {number_text(values[-1])}  "
@@ -80,7 +80,7 @@ def history_html(history):
 
 
 def _curve(values):
-    """Return the values as an SVG line."""
+    """Return an SVG image of the values as a line."""
     width, height = _CURVE
     finite = [v for v in values if math.isfinite(v)]
     low, high = min(finite, default=0.0), max(finite, default=0.0)

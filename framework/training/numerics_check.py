@@ -37,7 +37,7 @@ class numerics:
 
     def __enter__(self):
         self._outer, thread.numerics = thread.numerics, self
-        # no NumPy warnings: a NumericsError reports the problem
+        # a NumericsError reports the problem instead of NumPy's warnings
         self._errors = np.errstate(all="ignore")
         self._errors.__enter__()
         self._checker.__enter__()
@@ -55,7 +55,8 @@ class numerics:
         ours = (self._checker, self._checker._event_log)
         thread.stack = tuple(r for r in stack if r not in ours)
         try:
-            # build now, because the repeated step starts from a snapshot of the weights
+            # the model is built now, because the repeated step starts from a snapshot of its
+            # weights
             if not model.built:
                 model(x, training=False)
             held = [*model.variables, *model.metrics_variables, *optimizer.variables]

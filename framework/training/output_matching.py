@@ -139,7 +139,7 @@ def name_of(given):
     if isinstance(name, str):
         return name
     name = getattr(given, "__name__", type(given).__name__)
-    return snake_case(name.strip("<>"))  # a lambda's name is "<lambda>"
+    return snake_case(name.strip("<>"))  # the name of a lambda is "<lambda>"
 
 
 def _alone(given):
@@ -148,7 +148,8 @@ def _alone(given):
 
 def output_names_of(model):
     """Return the names of the model's output layers, None if they are unknown."""
-    names = getattr(model, "output_names", None)  # a user's class may define it, as in Keras
+    # Keras's attribute `output_names`, which a user's class may define
+    names = getattr(model, "output_names", None)
     if isinstance(names, (list, tuple)) and names:
         return list(names)
     stack = _stack_of(model)

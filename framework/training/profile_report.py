@@ -4,15 +4,15 @@ from typing import NamedTuple
 
 
 class LayerProfile(NamedTuple):
-    """One layer's share of a training step, without its inner layers.
+    """Time and memory that one layer, without its inner layers, needs in a training step.
 
     Attributes:
         name, kind: the layer's path, and the name of its class.
-        parameters: the number of its trainable parameters.
+        parameters: the number of the layer's trainable parameters.
         forward, backward, update: seconds.
         flops: floating-point operations of both passes.
-        kept: bytes that the tape keeps for its backward pass.
-        peak: the peak of bytes in use while it ran, beyond those before the step.
+        kept: bytes that the tape keeps for the layer's backward pass.
+        peak: the largest number of bytes in use while the layer ran, beyond those before the step.
     """
 
     name: str

@@ -22,7 +22,7 @@ from framework.training.batch_plans import as_tensors, rows_of
 from framework.training.profile_report import LayerProfile, Profile
 from framework.training.snapshot import Snapshot
 
-OUTSIDE = "(loss)"  # the row of the table for ops outside all layers
+OUTSIDE = "(loss)"  # the name of the row for ops outside all layers
 
 
 def profile(model, step, x, y, sample_weight, repeats):
@@ -38,7 +38,7 @@ def profile(model, step, x, y, sample_weight, repeats):
     stack, thread.stack = thread.stack, ()
     try:
         with np.errstate(all="ignore"):
-            _run(step, batch, Meter())  # a warm-up run creates slots and compiles kernels
+            _run(step, batch, Meter())  # the warm-up run creates slots and compiles kernels
             times = [_run(step, batch, Meter()) for _ in range(repeats)]
             sizes = _measured_memory(step, batch)
             counts = _run(step, batch, Count())
@@ -93,7 +93,10 @@ def _run(step, batch, meter):
 
 
 class Meter(Recorder):
-    """Seconds by phase and layer; time until the next layer begins counts for the current one."""
+    """Measures seconds by phase and layer.
+
+    Time counts for the current layer until the next layer begins.
+    """
 
     def __init__(self):
         self.by_phase = {"forward": {}, "backward": {}, "update": {}}
@@ -101,7 +104,8 @@ class Meter(Recorder):
         self._layer = self._phase = self._last = None
 
     def __enter__(self):
-        recorders.push(self)  # pushed after the tape, so that outputs already have their serials
+        # must come after the tape's recorder, which gives outputs their serials
+        recorders.push(self)
 
     def __exit__(self, *_):
         recorders.remove(self)
@@ -156,12 +160,12 @@ class Meter(Recorder):
         return time.perf_counter()
 
     def joined(self, before, now):
-        """Return a layer's measure `before`, updated with the reading `now`."""
+        """Return the measurement of a layer, `before`, updated with the new reading `now`."""
         return (before or 0.0) + now - self._last
 
 
 class Bytes(Meter):
-    """The peak of allocated bytes by phase and layer, and the bytes that the tape keeps."""
+    """Measures the peak of allocated bytes by phase and layer, and the tape's bytes."""
 
     def __init__(self):
         super().__init__()
@@ -187,11 +191,11 @@ class Bytes(Meter):
 
 
 class Count(Meter):
-    """Floating-point operations by phase and layer."""
+    """Counts floating-point operations by phase and layer."""
 
     def __init__(self):
         super().__init__()
-        self._taken = {}  # {serial of an op's first output: the FLOPs of the call}
+        self._taken = {}  # maps the serial of an op's first output to the FLOPs of the op
 
     def op(self, op, args, attrs, outputs, saved):
         shapes = [arg.array.shape if type(arg) is Tensor else np.shape(arg) for arg in args]
@@ -203,7 +207,8 @@ class Count(Meter):
 
     def watch(self, tape):
         layers, counts = Layers(tape), self.by_phase["backward"]
-        live = {}  # {serial of the first output: (op, layer, inputs with a gradient)}
+        # maps the serial of an op's first output to (op, layer, number of inputs with a gradient)
+        live = {}
         for i, (output, _, op, rule, _, _, _, read) in enumerate(tape._edges):
             serial = output[0][0] if rule is None else output
             inputs = sum(end is not None for part in read for end in part[0]) if rule is None else 1
@@ -264,7 +269,7 @@ def _report(model, times, sizes, counts, rows):
     forward, backward = (_medians(times, phase) for phase in ("forward", "backward"))
     (update,) = _medians(times, "update").values()
     order = [*dict.fromkeys([*forward, *backward])]
-    if OUTSIDE in order:  # ops outside all layers come last
+    if OUTSIDE in order:  # the row for ops outside all layers comes last
         order = [*(layer for layer in order if layer is not OUTSIDE), OUTSIDE]
     trained = _trained(order)
     total = sum(trained.values()) or 1
@@ -298,10 +303,10 @@ def _medians(meters, phase):
 
 
 def _trained(layers):
-    """Return the trainable parameters of each layer; an inner layer that ran counts its own."""
+    """Return the number of trainable parameters per layer, without inner layers that ran."""
     variables = {la: la.trainable_variables if la is not OUTSIDE else [] for la in layers}
     counts, seen = {}, set()
-    inner_first = layers[::-1]  # the innermost layer counts shared variables
+    inner_first = layers[::-1]  # variables shared with an outer layer count for the innermost layer
     for layer in sorted(inner_first, key=lambda layer: len(variables[layer])):
         own = [v for v in variables[layer] if v.serial not in seen]
         seen.update(v.serial for v in own)

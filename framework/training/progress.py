@@ -7,7 +7,8 @@ from importlib.util import find_spec
 
 from framework.core.program_settings import is_interactive_logging_enabled, print_message
 
-_TEXT_COLUMNS = 100  # columns of a bar in a notebook without ipywidgets, whose width is unknown
+# the width in columns of a bar in a notebook without ipywidgets, where it is unknown
+_TEXT_COLUMNS = 100
 _UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 
@@ -22,7 +23,7 @@ def progress_for(verbose, epochs):
 
 
 class Silent:
-    """Shows nothing."""
+    """A progress display that shows nothing."""
 
     def begin(self, epoch, steps):
         """Begin an epoch of `steps` batches (None if unknown)."""
@@ -38,7 +39,7 @@ class Silent:
 
 
 class Lines(Silent):
-    """Prints one line per epoch: steps, time, time per step, then every log."""
+    """A display that prints a line per epoch: steps, time, time per step, then every log."""
 
     def __init__(self, epochs):
         self.epochs = epochs
@@ -61,7 +62,9 @@ class Lines(Silent):
 
 
 class Bars(Lines):
-    """Shows a bar, redrawn at most ten times a second; at the epoch's end a line replaces it.
+    """A display that draws a bar at most ten times a second.
+
+    At the end of an epoch, a line of text replaces the bar.
 
     The heading is on a separate line. A terminal cuts the bar at its width, but wraps the line of
     the finished epoch, so every log can be read.
@@ -78,11 +81,11 @@ class Bars(Lines):
 
     def batch(self, logs, done):
         super().batch(logs, done)
-        if self._bar.update(done - self._bar.n):  # true if the bar was redrawn
+        if self._bar.update(done - self._bar.n):  # whether the bar was redrawn
             self._bar.set_postfix_str(text(logs()), refresh=False)
 
     def end(self, logs):
-        self._bar.leave = False  # the line of the finished epoch replaces the bar
+        self._bar.leave = False  # the line for the finished epoch replaces the bar
         self.close()
         super().end(logs)
 

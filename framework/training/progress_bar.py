@@ -56,7 +56,7 @@ class Progbar:
         if not state.open:
             state.display.begin(0, self.target)
             state.open = True
-        # as in Keras, an update without a new step counts as one step
+        # Keras, too, counts an update without a new step as one step
         steps = max(current - state.done, 1)
         for name, value in values or ():
             if _is_mean(self, name):
@@ -73,7 +73,7 @@ class Progbar:
             state.open = False
 
     def add(self, n: Any, values: Any = None) -> None:
-        """Show that `n` more steps are done; `values` as in `update`."""
+        """Show that `n` more steps are done; `values` are those of `update`."""
         self.update(self._framework.done + n, values)
 
 

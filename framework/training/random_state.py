@@ -8,7 +8,7 @@ from framework.core import random
 
 
 def random_state():
-    """Return the states of the framework's, NumPy's and Python's generators, as JSON can hold."""
+    """Return the states of the framework's, NumPy's and Python's generators as JSON values."""
     generator = random.global_generator()
     kind, keys, at, has_gauss, gauss = np.random.get_state()  # noqa: NPY002 (users draw from it)
     return {

@@ -115,7 +115,7 @@ class Saving:
                     callback._framework.resume(unpacked(state, self._file.array))
 
     def _read(self):
-        """Return the contents of the latest state file; of the previous one if that is damaged."""
+        """Return the contents of the latest state file that is not damaged."""
         if self._keeps_previous and self._previous.exists():
             with suppress(LoadError):
                 return read_state(self._path, KIND)
@@ -133,7 +133,7 @@ class Saving:
             logs = unpacked(self._values["logs"], self._file.array)
             if not done:
                 self._restore()
-            # If `stop_training` was saved, no epoch is left.
+            # If the training was stopped by `stop_training`, no epoch remains.
             return (sys.maxsize if self._model.stop_training else epoch), logs
 
     def enter(self, epoch):
@@ -206,7 +206,7 @@ class Saving:
     # ---- saving ----
 
     def after_batch(self, epoch, number, results):
-        """Save if it is time; called after each group of `steps_per_execution` batches."""
+        """Save the state if it is due; called after each group of `steps_per_execution` batches."""
         before, self._batches = self._batches, self._batches + self._model.steps_per_execution
         if self._unit == "batches":
             due = self._batches // self._every > before // self._every
@@ -216,7 +216,7 @@ class Saving:
             self._write(epoch, number + 1, {}, results)
 
     def after_epoch(self, epoch, logs):
-        """Save if it is time; called after each epoch and its callbacks."""
+        """Save the state if it is due; called after each epoch and its callbacks."""
         self._done_epoch = epoch
         late = self._unit == "seconds" and time.monotonic() - self._time >= self._every
         if self._unit == "epochs" or late:
@@ -281,7 +281,7 @@ def _plain_logs(logs):
 
 
 def _variables(model):
-    """Return {name: variable} of all that training changes, in a fixed order."""
+    """Return {name: variable} for all variables that training changes, in a fixed order."""
     optimizer = model.optimizer
     if hasattr(optimizer, "build"):
         optimizer.build(model.trainable_variables)
@@ -297,7 +297,7 @@ def _variables(model):
 
 
 def _check(variables, file):
-    """Raise unless the file has exactly these variables."""
+    """Raise an error unless the file has exactly these variables."""
     found = {n for n in file.shapes if n.partition("/")[0] in ("model", "optimizer", "metrics")}
     for name, variable in variables.items():
         if (

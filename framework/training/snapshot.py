@@ -30,17 +30,17 @@ class Snapshot:
         self._arrays = [(variable, variable.array) for variable in held]
 
     def restore(self):
-        """Restore every value."""
+        """Set every variable and slot to its value at the time of the snapshot."""
         for variable, array in self._arrays:
             variable._array = array
         for part, slots, shared in self._slots:
             record = part._framework
             if _sizes(record.slots) == _sizes(slots) and len(record.shared) == len(shared):
-                continue  # no slots were created since the snapshot
+                continue  # the optimizer has created no slots since the snapshot
             for present, before in ((record.slots, slots), (record.shared, shared)):
                 present.clear()
                 present.update(before)
-            forget_plans(part)  # the plans refer to slots that are removed here
+            forget_plans(part)  # plans refer to the slots that are removed here
 
 
 def _sizes(slots):

@@ -40,7 +40,7 @@ class Clip:
 
     def __call__(self, gradients):
         """Return the clipped gradients; None stays None."""
-        # NumPy is faster than ops on tensors, but only ops are traced.
+        # Arrays are clipped by NumPy, which is faster than ops; only ops can be traced.
         form = _tensor if thread.stack and replaying() else _array
         arrays = [None if g is None else form(g) for g in gradients]
         if self.kind == "global_clipnorm":
@@ -58,7 +58,7 @@ class Clip:
 
 
 def _tensor(gradient):
-    """Return the gradient as a tensor; of IndexedSlices, the values with equal indices summed."""
+    """Return the gradient as a tensor; for IndexedSlices, the values, with equal indices summed."""
     return coalesced(gradient).values if hasattr(gradient, "_as_tensor") else gradient
 
 

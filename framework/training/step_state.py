@@ -27,7 +27,7 @@ def state_of(model, optimizer, metrics, accumulator):
 
 
 def restore(saved, model, optimizer, metrics, accumulator):
-    """Restore a state; raise InvalidArgumentError, changing nothing, if it does not fit."""
+    """Restore a state. If it does not fit, raise InvalidArgumentError without changing anything."""
     settled = [metric for metric in metrics if metric.settled]
     variables = _variables(model, optimizer, settled)
     expected = {*variables, _GENERATOR}
@@ -97,7 +97,7 @@ def _variables(model, optimizer, metrics):
         ("metrics", [v for metric in metrics for v in metric.variables]),
     ):
         for i, variable in enumerate(variables):
-            # Keys use indices, not paths: an equal model may have other layer names.
+            # Keys use indices instead of paths, because an equal model may have other layer names.
             name = f"/{variable.name}" if group == "model" else ""
             named[f"{group}/{i}{name}"] = variable
     return named

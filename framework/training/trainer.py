@@ -75,10 +75,11 @@ class Trainer(Fitting):
             optimizer: a name or an optimizer.
             loss: a name, a Loss or a function `loss(y_true, y_pred)`, for every output; or a list,
                 dict or nest of them, matched by the outputs' keys, then by their layers' names.
-            loss_weights: factors of the losses, in the same ways.
+            loss_weights: factors of the losses, in the same form as `loss`.
             metrics: a list of names, metrics or functions `metric(y_true, y_pred)`; for several
                 outputs a list of them lists, a dict or a nest.
-            weighted_metrics: as `metrics`, but these are weighted by the sample weights.
+            weighted_metrics: metrics in the same form, whose values are weighted by the sample
+                weights.
             run_eagerly: run every step as Python, without compiled plans.
             jit_compile: accepted for compatibility; has no effect.
             steps_per_execution: the number of batches per call of the callbacks' batch hooks.
@@ -267,7 +268,7 @@ class Trainer(Fitting):
             >>> [finding.subject for finding in page.findings if not finding.good]
             ['outputs', 'units', 'overfit']
         """
-        # rarely needed, so imported here
+        # imported here because it is rarely needed
         from framework.training.mistakes.fast_check import fast_check
 
         return fast_check(self, x, y, batch_size)

@@ -54,11 +54,11 @@ class TrainingStep:
         self._metrics, self._loss_names = list(metrics), list(loss_names)
         self._unmatched = bool(self._metrics)
         self.first_loss = None  # the loss of the first batch, an array
-        self._frozen = False  # whether the user was warned that nothing is trainable
-        self._logs = None  # the result of `update_metrics` for the last batch
+        self._frozen = False  # whether the user was warned that the model has no trainable weights
+        self._logs = None  # what `update_metrics` returned for the last batch
         self._gives_loss_only = accumulator is None and not reports
-        self._reasons = None  # a MissingGradients with the reasons for missing gradients
-        self._observer = None  # a `StepRecord` while a callback declares `needs`
+        self._reasons = None  # a MissingGradients object, which explains gradients that are missing
+        self._observer = None  # a `StepRecord`, as long as a callback declares `needs`
         self._scaled = scales(optimizer)
         self._factor = getattr(optimizer, "loss_scale_factor", None)
         self._bound = rules_of(inside(optimizer)) is None
@@ -142,7 +142,7 @@ class TrainingStep:
     def apply(self, gradients):
         """Update the variables with a `Gradients`, or with a dict from variable paths to tensors.
 
-        With `accumulate=k` they are added up, and every k-th call updates.
+        With `accumulate=k`, gradients are added up, and every k-th call updates the variables.
 
         Raises:
             ValueError: no trainable variable has one of the paths.
@@ -162,14 +162,14 @@ class TrainingStep:
             self._apply(gradients)
 
     def flush(self):
-        """Update with the gradients accumulated so far, even if fewer than `accumulate` batches.
+        """Update with the gradients of the batches so far, even of fewer than `accumulate`.
 
         Returns:
             Whether any gradients were accumulated.
         """
         if self._accumulator is None or not self._accumulator.count:
             return False
-        if self._scaled and is_ours(self.optimizer):  # a restored step has scaled no loss yet
+        if self._scaled and is_ours(self.optimizer):  # scaling a loss would also set the stage
             self.optimizer._framework.stage = "unscaled"
         if self._plans.possible():
             self._parts.flush()
@@ -205,7 +205,7 @@ class TrainingStep:
 
     @property
     def metrics(self):
-        """The metrics that each call updates; those named by "accuracy" only after the first."""
+        """The metrics that each call updates; "accuracy" is known after the first call."""
         return [metric for compiled in self._metrics for metric in compiled.metrics]
 
     def results(self):
@@ -365,7 +365,8 @@ class TrainingStep:
     def _update(self, gradients, variables):
         if self._clip:
             gradients = self._clip(gradients)
-        # the optimizer divides gradients by this factor, but these are already unscaled
+        # gradients are multiplied by the factor, because the optimizer divides them by it and they
+        # are unscaled
         if self._factor is not None:
             gradients = [None if g is None else g * self._factor for g in gradients]
         self._bind()
@@ -482,7 +483,7 @@ def evaluate_batch(model, x, y, sample_weight):
 
 
 def check_returned(model, y_pred):
-    """Raise InvalidArgumentError if the model returned None, to which a loss cannot be applied."""
+    """Raise InvalidArgumentError if the model returned None, which has no loss."""
     if y_pred is None:
         code = getattr(model.call, "__code__", None)
         where = "" if code is None else f" (at {code.co_filename}:{code.co_firstlineno})"

@@ -19,7 +19,7 @@ def check_unseen_classes(y_train, y_held_out):
     unseen = np.setdiff1d(y_held_out, y_train)
     seen = np.unique(y_train)
     if not unseen.size or seen.size > max(20, len(y_train) // 10):
-        return  # many distinct integers are probably counts, not classes
+        return  # integers with many distinct values are probably counts instead of classes
     warn(
         "validation_split takes the last rows without shuffling, and these rows have classes that "
         f"the training rows do not have: {_listed(unseen.tolist())}. Are the rows sorted by "
@@ -73,7 +73,7 @@ _muted = threading.local()
 
 @contextmanager
 def no_warnings():
-    """Context manager that turns usage warnings off in this thread: a page prints them."""
+    """A context manager that turns usage warnings off in this thread: a page prints them."""
     _muted.on = True
     try:
         yield

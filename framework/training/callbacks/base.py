@@ -9,15 +9,18 @@ from framework.core.internal_state import ClassRecord, Owning, Record, Shown
 class CallbackRecord(Record):
     """The internal state of a callback."""
 
-    step = None  # the StepRecord of the current `fit`
-    needs = frozenset()  # needed values besides the `needs` of the class
-    release = None  # called at the end of `fit`, also after an error
-    # whether `fit` saves and restores its state for this callback (BackupAndRestore)
+    step = None  # a StepRecord with the values of the last batch of the current `fit`
+    needs = frozenset()  # values that this object needs, besides the `needs` of its class
+    release = None  # a function that `fit` calls at its end, also after an error
+    # whether `fit` saves and restores the training state for this callback (BackupAndRestore)
     backs_up = False
-    lazy_logs = False  # whether hooks receive a function that computes the logs
-    # functions that return the position in the written files, and that continue at a saved one
+    # whether hooks receive a function that computes the logs, instead of the logs
+    lazy_logs = False
+    # position() returns the position in the written files; resume(position) continues there.
     position = resume = None
-    saves = ()  # names of attributes that `fit(resume=...)` saves; "_framework.x": x of this record
+    # names of attributes that `fit(resume=...)` saves; "_framework.x" is the attribute x of this
+    # record
+    saves = ()
 
 
 class Callback(Owning):

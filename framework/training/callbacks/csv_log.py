@@ -38,7 +38,7 @@ class CSVLogger(Callback):
         record.position, record.resume = partial(_position, self), partial(_resume, self)
         if batch:
             record.needs = frozenset({"loss"})
-            # Override the hook only if needed: a callback with it is called at every batch.
+            # The hook is set only if needed, because it then runs at every batch.
             self.on_train_batch_end = partial(_write_batch, self)
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -67,7 +67,7 @@ class CSVLogger(Callback):
         if self.keys is None:
             self.keys = sorted(logs)
             if not any(key.startswith("val_") for key in self.keys):
-                # later epochs may have validation results
+                # a later epoch may add validation results, which need columns
                 self.keys += [f"val_{key}" for key in self.keys]
         _write(self, epoch, logs)
 

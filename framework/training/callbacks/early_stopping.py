@@ -44,7 +44,7 @@ class EarlyStopping(Monitor):
         if current is None or epoch < self.start_from_epoch:
             return
         if self.restore_best_weights and self.best_weights is None:
-            _keep(self, epoch)  # keep the first weights, in case no later value is better
+            _keep(self, epoch)  # the first weights are the best until a value is better
         self.wait += 1
         if is_better(self, current, self.best):
             self.best = current

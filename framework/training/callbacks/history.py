@@ -9,7 +9,7 @@ from framework.training.callbacks.base import Callback
 class History(Callback):
     """The logs of training; `fit` returns it. `history.history["loss"]` has each epoch's loss.
 
-    It grows during training, so after an interruption it is complete up to that point.
+    `history` is extended after each epoch, so after an interruption it holds all finished epochs.
 
     Args:
         batch: also keep each batch's own loss in `history.batches["loss"]`. (The logs of epochs
@@ -23,7 +23,7 @@ class History(Callback):
         self._framework.saves = ("epoch", "history", "batches")
         if batch:
             self._framework.needs = frozenset({"loss"})
-            # Override the hook only if needed: a callback with it is called at every batch.
+            # The hook is set only if needed, because it then runs at every batch.
             self.on_train_batch_end = partial(_keep_loss, self)
 
     def on_train_begin(self, logs: Any = None) -> None:

@@ -10,7 +10,7 @@ from framework.training.callbacks.base import Callback
 from framework.training.callbacks.monitor import Monitor, is_better, value_in
 
 _AS_GOOD_AS = 1 + 1e-6
-"""Relative tolerance when rates are compared: they are float32."""
+"""The relative tolerance when rates are compared, because rates are stored as float32."""
 
 
 class LearningRateScheduler(Callback):
@@ -178,7 +178,7 @@ def _rated(callback):
 def _several(optimizer, model):
     """Return the optimizers of a `MultiOptimizer`; an empty list for any other optimizer."""
     if is_several(optimizer) and not several(optimizer) and model.built:
-        optimizer.build(model)  # the user's function chooses the optimizers
+        optimizer.build(model)  # building calls the user's function that chooses the optimizers
     return several(optimizer)
 
 
@@ -188,6 +188,6 @@ def _takes_two(function):
         inspect.signature(function).bind(None, None)
     except TypeError:
         return False
-    except ValueError:  # a builtin function without a signature
+    except ValueError:  # some builtin functions have no signature to inspect
         return True
     return True

@@ -71,7 +71,7 @@ class ModelCheckpoint(Monitor):
                     'ModelCheckpoint: save_freq must be "epoch" or a number of batches, got '
                     f"{save_freq!r}."
                 )
-            # Override the hook only if needed: a callback with it is called at every batch.
+            # The hook is set only if needed, because it then runs at every batch.
             self.on_train_batch_end = partial(_after_batch, self)
         self._framework.epoch = self._framework.batches = 0
         self.asynchronous = asynchronous
@@ -82,7 +82,7 @@ class ModelCheckpoint(Monitor):
         self._framework.saves = ("best", "_framework.epoch", "_framework.batches")
 
     def on_train_begin(self, logs: Any = None) -> None:
-        if self.save_best_only:  # other modes do not compare values
+        if self.save_best_only:  # the monitored value is compared only in this mode
             super().on_train_begin(logs)
 
     def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
@@ -127,7 +127,8 @@ def _write(callback, epoch, batch, logs, words):
     path.parent.mkdir(parents=True, exist_ok=True)
     if callback.asynchronous:
         background = callback._framework.background
-        background.wait()  # before the next copy, so that only one copy is in memory
+        # the previous write ends first, so that only one copy of the weights is in memory
+        background.wait()
         background.start(taken(callback.model, path, callback.save_weights_only))
         return
     save = callback.model.save_weights if callback.save_weights_only else callback.model.save
@@ -142,6 +143,6 @@ def _path(callback, epoch, batch, logs):
         return Path(callback.filepath.format(**values))
     except KeyError as error:
         raise InvalidArgumentError(
-            f"ModelCheckpoint: filepath={callback.filepath!r} names {error}, which is not known "
-            f"here. Known are {', '.join(values)}."
+            f"ModelCheckpoint: filepath={callback.filepath!r} names {error}, which has no value "
+            f"at this point. Use one of {', '.join(values)}."
         ) from None

@@ -35,7 +35,7 @@ class Monitor(Callback):
             )
         self.monitor, self.mode = monitor, mode
         self.min_delta = abs(min_delta)
-        self.monitor_op = None  # np.less or np.greater, set when training starts
+        self.monitor_op = None  # becomes np.less or np.greater when training starts
         self._framework.warned = False
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -54,8 +54,7 @@ def _goes_up(callback):
     if words[-1] == "loss":
         return False
     for metric in sorted(_metrics(callback), key=lambda metric: -len(metric.name)):
-        # In logs an output's name may precede the metric's name, and a number may follow
-        # it.
+        # In logs, the name of an output may precede the name of a metric, and a number may follow.
         if re.fullmatch(rf"(.*_)?{re.escape(metric.name)}(_\d+)?", name):
             direction = _direction_of(metric)
             if direction is not None:
@@ -99,11 +98,12 @@ def value_in(callback, logs):
 
 
 def _direction_of(metric):
-    """Return the better direction of a metric, "up" or "down", or None; of losses, "down"."""
+    """Return the better direction of a metric: "up", "down" (as for losses), or None if unknown."""
     function = metric._fn if isinstance(metric, MeanMetricWrapper) else None
     if isinstance(function, Loss) or function in losses.by_name.values():
         return "down"
-    direction = getattr(metric, "_direction", None)  # metrics of Keras have this attribute
+    # Keras's metrics have the attribute `_direction`
+    direction = getattr(metric, "_direction", None)
     if direction is None and isinstance(metric, Metric):
         return type(metric)._framework.direction
     return direction

@@ -25,7 +25,7 @@ class SwapEMAWeights(Callback):
         self._framework.saves = ("_framework.swapped",)
 
     def on_train_begin(self, logs: Any = None) -> None:
-        _averages(self)  # raise an error now, not after an epoch, if there are no averages
+        _averages(self)  # raises an error before the first epoch if there are no averages
         self._framework.swapped = False
 
     def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
@@ -43,7 +43,8 @@ class SwapEMAWeights(Callback):
             return
         _swap(self, True)
         if epoch == (self.params or {}).get("epochs", 0) - 1:
-            for variable, average in _averages(self):  # `fit` ends by copying averages to weights
+            # `fit` ends by copying the averages to the weights
+            for variable, average in _averages(self):
                 average.assign(variable.array.copy())
             self._framework.swapped = False
 

@@ -68,7 +68,7 @@ class TensorBoard(Callback):
         update_freq: Any = "epoch", profile_batch: Any = 0, embeddings_freq: Any = 0,
         embeddings_metadata: Any = None, write_gradients: bool = False,
     ):  # fmt: skip
-        # raise now, not during `fit`, if the package tensorboard is missing
+        # raises an error before `fit` if the package tensorboard is missing
         event_file.messages("compat.proto.event_pb2")
         self.log_dir, self.write_graph, self.write_images = str(log_dir), write_graph, write_images
         self.histogram_freq = board_settings.frequency(histogram_freq, "histogram_freq")
@@ -83,7 +83,7 @@ class TensorBoard(Callback):
                 "between histograms."
             )
         record = self._framework
-        record.lazy_logs = True  # compute the logs only when they are written
+        record.lazy_logs = True  # the logs are computed only when they are written
         record.profiled = board_settings.batches(profile_batch)
         record.needs = frozenset(
             [*(["batch"] if write_graph or record.profiled else []),
@@ -96,7 +96,7 @@ class TensorBoard(Callback):
         record.position, record.resume = partial(_position, self), partial(_resume, self)
         record.release = partial(_close, self)
         if self.update_freq != "epoch" or write_steps_per_second or record.profiled:
-            # Override the hooks only if needed: a callback with them is called at every batch.
+            # The hooks are set only if needed, because they then run at every batch.
             self.on_train_batch_begin = partial(_before_batch, self)
             self.on_train_batch_end = partial(_after_batch, self)
         if self.update_freq != "epoch":
@@ -148,11 +148,11 @@ class TensorBoard(Callback):
     def on_test_end(self, logs: Any = None) -> None:
         _end_default(self)
         optimizer = inside(getattr(self.model, "optimizer", None))
-        if optimizer is None:  # the model is not compiled for training
+        if optimizer is None:  # the model was not compiled with an optimizer
             return
         step = int(np.asarray(optimizer.iterations))
         _scalars(self, "validation", "evaluation_{}_vs_iterations", _values(logs), step)
-        if "train" not in self._framework.writers:  # the user called `evaluate`, not `fit`
+        if "train" not in self._framework.writers:  # the user called `evaluate` instead of `fit`
             _close(self)
 
 
@@ -198,7 +198,7 @@ def _make_default(board, name):
 
 
 class _Number:
-    """The current batch number as a step: its value is read when a summary is written."""
+    """A step whose value is the current batch number when a summary is written."""
 
     def __init__(self, record, name):
         self._record, self._name = record, name
@@ -259,7 +259,7 @@ def _write_ops(board):
     try:
         with writers.record_if(False):
             graph = graphs.graph_def_of(board.model, board._framework.step.x)
-    except InvalidArgumentError:  # a custom training loop provides no batch
+    except InvalidArgumentError:  # in a custom training loop, there is no recorded batch
         return
     _writer(board, "train")._file.add(graph_def=graph.SerializeToString())
 
@@ -267,7 +267,8 @@ def _write_ops(board):
 def _write_profile(board, step):
     first, last = board._framework.profiled
     x, y, sample_weight = board._framework.step.batch
-    with writers.record_if(False):  # layers must not write summaries in the repeated steps
+    # the profile repeats the step, and layers must not write their summaries again
+    with writers.record_if(False):
         profile = board.model.profile(
             x, y, sample_weight=sample_weight, repeats=last - first + 1, print_fn=lambda _: None
         )

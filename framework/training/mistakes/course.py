@@ -34,7 +34,7 @@ class Course:
         self._step = None if own else compiled_step(model)
         self._losses = []
         self.epoch = 0  # the current epoch, counted from 0
-        # whether a callback or loss scaling handles NaN and infinite losses
+        # whether a callback or loss scaling deals with losses that are NaN or infinite
         self.handled = scales(self._training.optimizer)
         if "order" not in self._training.told:
             self._training.told.add("order")
@@ -74,7 +74,7 @@ class Course:
         """
         loss = logs.get("loss")
         if self._doctor:
-            self._last = batch  # `report` reads this batch after the epoch
+            self._last = batch  # `report` reads this batch at the end of the epoch
         if not isinstance(loss, float):
             return
         self._losses.append(loss)
@@ -118,7 +118,9 @@ class Course:
         )
 
     def _does_not_move(self, batch):
-        """Warn that the loss is constant if a cause is found; otherwise it may be minimal."""
+        """Warn that the loss is constant if a cause is found; without one, it may be at its
+        minimum.
+        """
         if "flat" in self._training.told:
             return
         self._training.told.add("flat")
@@ -133,11 +135,11 @@ class Course:
     def _causes(self, batch):
         from framework.training.mistakes import (
             one_pass,
-        )  # rarely needed, so imported here
+        )  # imported here because it is rarely needed
 
         try:
             return one_pass.one_pass(self._step, *map(as_tensors, batch)).mistakes()
-        except Exception:  # an error in this search must not end the training
+        except Exception:  # a failed search for causes must not end the training
             return []
 
     def _warn_once(self, what, message):

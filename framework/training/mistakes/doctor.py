@@ -20,7 +20,7 @@ from framework.training.output_matching import output_layer
 from framework.training.training_step import compiled_step
 
 _SPREAD = 100
-"""The largest ratio of the standard deviations of two features that needs no message."""
+"""The largest ratio of two features' standard deviations that causes no message."""
 
 
 def page_after_epoch(model, batches, batch):
@@ -120,12 +120,14 @@ def step_findings(page, model, seen, y):
     norms = [float(np.linalg.norm(g)) for g in seen.gradients if g is not None]
     message = f"{len(lost)} variables get no gradient: {', '.join(lost[:5])}. Remove the layers, "
     message += "or call tape.explain(loss, variable)."
-    flow = f"all {len(variables)} variables get one, norms {min(norms, default=0):.2g} to "
-    flow += f"{max(norms, default=0):.2g}"
+    flow = f"all {len(variables)} variables get a gradient, with norms from "
+    flow += f"{min(norms, default=0):.2g} to {max(norms, default=0):.2g}"
     page.add_all("gradients", [message] if lost else [], "" if dead else flow)
     page.add_all("units", dead + seen.partly_dead(), "no layer is dead or saturated")
     side, rate = unusual_rate(model.optimizer)
-    page.add_all("rate", [f"{rate}."] if side else [], "usual for this optimizer")
+    page.add_all(
+        "rate", [f"{rate}."] if side else [], "the learning rate is usual for this optimizer"
+    )
 
 
 def outputs_of(model, y, y_pred):

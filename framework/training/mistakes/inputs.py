@@ -48,7 +48,7 @@ def _first_weights(model):
     found = _layers_of(model)
     for layer in found:
         if getattr(getattr(layer, "_framework", None), "graph", None) is not None:
-            return _first_weights(layer)  # a nested functional model
+            return _first_weights(layer)  # a functional model inside the model
         kind = type(layer).__name__
         if kind in _WEIGHING:
             return layer

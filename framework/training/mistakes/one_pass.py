@@ -18,7 +18,7 @@ class Activity(NamedTuple):
     """Statistics of the values of one activation on a batch."""
 
     op: str
-    layer: object  # the layer that computed the activations, or None
+    layer: object  # the layer that called the activation, or None
     line: str
     units: int  # the size of the last axis
     dead: int  # the number of units that are 0 in all rows
@@ -30,7 +30,10 @@ class Activity(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """The values of one pass; gradients are arrays or None, in the order of `variables`."""
+    """The values of one forward and backward pass.
+
+    Gradients are arrays or None, in the order of `variables`.
+    """
 
     loss: float
     y_pred: object
@@ -94,7 +97,7 @@ _LIMITS = {"sigmoid": _at_limits_of_sigmoid, "tanh": _at_limits_of_tanh}
 
 
 class _Activities(Recorder):
-    """Keeps an `Activity` for each activation function that runs."""
+    """A recorder that keeps an `Activity` for each activation function that runs."""
 
     def __init__(self):
         self.found = []

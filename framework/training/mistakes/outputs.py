@@ -30,15 +30,15 @@ _SLACK = 1e-3
 
 
 class Output(NamedTuple):
-    """One output of a model on a batch, with its target and loss."""
+    """An output of a model on a batch, with its target and loss."""
 
     loss: object
-    kind: object  # the kind of cross-entropy, or None
+    kind: object  # the kind of loss that `loss_kind` returns, or None
     from_logits: bool
-    y_true: object  # the labels as an array, or None
+    y_true: object  # the targets as an array, or None
     y_pred: np.ndarray
-    where: str  # part of messages: " of layer 'dense_1'" or ""
-    activation: object  # the name of the layer's activation, or None
+    where: str  # a phrase of messages, such as " of layer 'dense_1'", or ""
+    activation: object  # the name of the activation of the output's layer, or None
 
 
 def output_mistakes(loss, y_true, y_pred, layer=None):
@@ -57,7 +57,8 @@ def output_mistakes(loss, y_true, y_pred, layer=None):
     kind, from_logits = _kind(loss)
     labels = y_true.array if type(y_true) is Tensor and y_true.array.dtype.kind in "fiub" else None
     output = Output(loss, kind, from_logits, labels, array, *_described(layer))
-    one = _softmax_of_one_unit(output)  # report only this mistake, because it causes others
+    # no other mistake is reported, because this mistake causes the others
+    one = _softmax_of_one_unit(output)
     if one:
         return [one]
     found = (_logits(output), _labels_outside(output), _unreachable(output), _broadcast(output))
@@ -205,7 +206,7 @@ def metric_mistakes(metrics, y_true):
         return []
     labels = y_true.array
     fractions = (labels != np.floor(labels)).mean() if labels.size else 0
-    # fractions in [0, 1] may be probabilities
+    # fractions from 0 to 1 may be probabilities of classes
     if fractions < 0.5 or (labels.min() >= 0 and labels.max() <= 1):
         return []
     message = (

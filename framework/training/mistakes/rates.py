@@ -8,7 +8,7 @@ _LOWEST = 1e-6
 _HIGHEST = {
     "SGD": 1.0, "Adagrad": 1.0, "Adadelta": 10.0, "Ftrl": 1.0, "Lion": 0.01, "Muon": 0.5,
     "Adafactor": 0.5, "Lamb": 0.3,
-    # optimizers whose steps move each weight by about the learning rate
+    # With these optimizers, a step changes each weight by about the learning rate.
     **dict.fromkeys(("Adam", "AdamW", "Adamax", "Nadam", "RMSprop", "ScheduleFreeAdamW"), 0.1),
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from framework.core.errors import DTypeError, InvalidArgumentError, ShapeError
 from framework.data.png_files import written as png
 from framework.training.summaries.event_file import messages
 
-BUCKETS = 30  # default number of histogram buckets, as in TensorBoard
+BUCKETS = 30  # the default number of histogram buckets in TensorBoard
 
 
 class Content(NamedTuple):
@@ -51,10 +51,10 @@ def _rows(array, buckets):
     if not finite.size or not buckets:
         return rows
     low, high = finite.min(), finite.max()
-    if low == high:  # all edges are equal, so the last bucket counts every element
+    if low == high:  # if all values are equal, the last bucket counts them
         rows[:, :2], rows[-1, 2] = low, finite.size
         return rows
-    # Compute with halves: the difference of two large numbers can be infinite.
+    # Halves of numbers are subtracted, because the difference of two large numbers can be infinite.
     half, width = low / 2, high / 2 / buckets - low / 2 / buckets
     places = np.minimum(((finite / 2 - half) / width).astype(np.int64), buckets - 1)
     edges = 2 * (half + width * np.arange(buckets + 1))
@@ -89,7 +89,7 @@ def _bytes_of_colors(pixels):
     if pixels.dtype.itemsize > 1:
         pixels = pixels // ((int(np.iinfo(pixels.dtype).max) + 1) // 256)
     else:
-        pixels = pixels.astype(np.int16) * 2  # int8 images use 0 to 127
+        pixels = pixels.astype(np.int16) * 2  # images of int8 have values from 0 to 127
     return np.clip(pixels, 0, 255).astype(np.uint8)
 
 
@@ -119,7 +119,8 @@ def _wav(sound, rate):
     """Return a WAV file of samples (n, channels) in [-1, 1]."""
     channels = sound.shape[1]
     scaled = np.nan_to_num(sound.astype(np.float64)) * 2**15
-    rounded = np.copysign(np.floor(np.abs(scaled) + 0.5), scaled)  # round halves away from zero
+    # halves are rounded away from zero
+    rounded = np.copysign(np.floor(np.abs(scaled) + 0.5), scaled)
     samples = np.clip(rounded, -(2**15), 2**15 - 1).astype("<i2").tobytes()
     form = struct.pack("<HHIIHH", 1, channels, rate, rate * channels * 2, channels * 2, 16)
     head = struct.pack("<4sI4s4sI", b"RIFF", 36 + len(samples), b"WAVE", b"fmt ", len(form))

@@ -17,8 +17,8 @@ from pathlib import Path
 from framework.core.errors import SaveError
 from framework.data.records import TFRecordWriter
 
-SOURCE = "framework"  # the name of the writer in a file's first event
-VERSION = "brain.Event:2"  # the version of the event file format
+SOURCE = "framework"  # the writer's name in the first event of a file
+VERSION = "brain.Event:2"  # the version of the event file format that TensorBoard reads
 _PREFIX = "events.out.tfevents"
 
 _numbers = itertools.count()
@@ -129,7 +129,7 @@ def drop_later(root, folders, known):
     of other processes stay. Names in the state are only compared with names in the folders, so a
     manipulated state cannot name other files.
     """
-    last = {}  # {process: the highest number of its known files}
+    last = {}  # maps a process to the highest number among its known files
     for name in known:
         process, number = _writer_of(name)
         last[process] = max(number, last.get(process, -1))

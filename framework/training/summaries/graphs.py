@@ -20,7 +20,7 @@ def layers_content(model):
     """Return the content for the tag "keras": the model's config; None if it has none."""
     try:
         text = model.to_json()
-    except Exception:  # a user's class may raise any error if it has no config
+    except Exception:  # a user's class without a config may raise any error here
         return None
     if '"layers"' not in text:  # the config of a Model subclass does not contain its layers
         return None
