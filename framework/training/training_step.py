@@ -365,8 +365,7 @@ class TrainingStep:
     def _update(self, gradients, variables):
         if self._clip:
             gradients = self._clip(gradients)
-        # gradients are multiplied by the factor, because the optimizer divides them by it and they
-        # are unscaled
+        # these gradients are unscaled, but the optimizer divides gradients by the factor
         if self._factor is not None:
             gradients = [None if g is None else g * self._factor for g in gradients]
         self._bind()

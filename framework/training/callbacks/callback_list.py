@@ -76,9 +76,7 @@ class CallbackList:
         return next(c for c in self.callbacks if isinstance(c, History))
 
     def listeners(self, hook: Any):
-        """Return a pair (bound method, whether logs are lazy) for each callback that overrides
-        `hook`.
-        """
+        """Return (bound method, whether logs are lazy) of each callback that overrides `hook`."""
         if hook not in self._listeners:
             self._listeners[hook] = [
                 (getattr(c, hook), isinstance(c, Callback) and c._framework.lazy_logs)

@@ -118,9 +118,7 @@ class Course:
         )
 
     def _does_not_move(self, batch):
-        """Warn that the loss is constant if a cause is found; without one, it may be at its
-        minimum.
-        """
+        """Warn that the loss is constant if a cause is found; else it may be at its minimum."""
         if "flat" in self._training.told:
             return
         self._training.told.add("flat")
