@@ -110,7 +110,7 @@ def test_what_it_refuses(tmp_path):
         checkpoint("m.keras", save_weights_only=True)
     with pytest.raises(ValueError, match='save_freq must be "epoch"'):
         checkpoint("m.keras", save_freq=0)
-    with pytest.raises(ValueError, match=r"names 'val_acc', which is not known"):
+    with pytest.raises(ValueError, match=r"names 'val_acc', which has no value"):
         fit(model(), checkpoint(tmp_path / "{val_acc}.keras"))
     with pytest.warns(UserWarning, match="monitors 'val_loss', but the logs do not"):
         fit(model(), checkpoint(tmp_path / "m.keras", save_best_only=True))
