@@ -98,7 +98,12 @@ def _checked(entries, most, file):
         if most < 0:
             raise _too_large(file)
         if kind == "other":
-            raise _unsafe(file, name, "is a device, a link in a zip file, or encrypted")
+            raise _unsafe(
+                file,
+                name,
+                "is a device, a link inside a zip file, or encrypted, none "
+                "of which can be extracted",
+            )
         if kinds.get(parts, "folder") != "folder":
             raise _unsafe(file, name, "is named twice")
         kinds[parts] = kind
@@ -108,10 +113,14 @@ def _checked(entries, most, file):
     for member in members:
         above = [member.parts[:n] for n in range(1, len(member.parts))]
         if any(kinds.get(parts, "folder") != "folder" for parts in above):
-            raise _unsafe(file, "/".join(member.parts), "has a path through a link or a file")
+            raise _unsafe(
+                file, "/".join(member.parts), "has a path that leads through a link or another file"
+            )
         if member.kind == "copy" and kinds.get(_inside(member.target, file)) != "file":
             raise _unsafe(
-                file, "/".join(member.parts), "links to a path that is not a file of the archive"
+                file,
+                "/".join(member.parts),
+                "is a link to a path that is not a file of the archive",
             )
         if member.kind == "link":
             _check_link(member, file)
@@ -125,19 +134,19 @@ def _unsafe(file, name, reason):
 def _too_large(file):
     return UnsafeFileError(
         f"{file}: the members are more than {RATIO} times larger than the archive, which is not "
-        "allowed; extract it yourself if you trust it."
+        "allowed; if you trust the archive, extract it with another tool."
     )
 
 
 def _inside(name, file):
-    """Return the parts of a member's path; raise UnsafeFileError if it leaves the folder."""
+    """Return the parts of a member's path; raise UnsafeFileError if the path leaves the folder."""
     plain = name.replace("\\", "/") if os.name == "nt" else name
     parts = tuple(part for part in plain.split("/") if part not in ("", "."))
     strange = any(
         part == ".." or "\0" in part or (os.name == "nt" and ":" in part) for part in parts
     )
     if plain.startswith("/") or strange:
-        raise _unsafe(file, name, "has a path outside the folder")
+        raise _unsafe(file, name, "has a path that leads out of the target folder")
     return parts
 
 
@@ -153,7 +162,9 @@ def _check_link(member, file):
         up > len(member.parts) - 1
     ):  # fmt: skip
         raise _unsafe(
-            file, "/".join(member.parts), f"links to {member.target!r}, outside the folder"
+            file,
+            "/".join(member.parts),
+            f"links to {member.target!r}, which lies outside the target folder",
         )
 
 

@@ -29,5 +29,5 @@ def get_uid(prefix: str = "") -> int:
 
 
 def forget_names():
-    """Restart all numbers, as `clear_session` does."""
+    """Restart the numbers of automatic names for all prefixes, as `clear_session` does."""
     _given.clear()

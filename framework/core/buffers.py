@@ -6,15 +6,17 @@ _CPYTHON = sys.implementation.name == "cpython" and hasattr(sys, "getrefcount")
 
 
 def exclusive(array, holders=1):
-    """Return whether `array` has only the `holders` references that the caller knows.
+    """Return whether `array` has no references except the `holders` that the caller knows of.
 
     The caller counts the names, attributes and list places *of its own* that refer to the array;
     the argument of this call is not counted. Views hold their base, so an array that is viewed
-    anywhere, or is a view itself, is not exclusive. False if references cannot be counted.
+    anywhere, or is a view itself, is not exclusive. The result is False if the interpreter cannot
+    count references.
 
     Ask only about an array fetched from an attribute or a list, not about one that came as an
     argument: since Python 3.14 arguments, and names assigned from them, are borrowed references,
-    which are not counted: counting them as holders would hide another reference.
+    which Python does not count. A caller that counted them among `holders` would overlook a real
+    one.
 
     >>> import numpy as np
     >>> def alone(box):

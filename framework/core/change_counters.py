@@ -4,19 +4,20 @@ from framework.core.recorders import thread
 
 
 class Changes:
-    """Counters for the whole process; when they change, plans check their assumptions again."""
+    """Process-wide counters; plans check their assumptions again when one of them changes."""
 
     __slots__ = ("configured", "latest", "trainable")
 
     def __init__(self):
-        self.configured = 0  # number of changes to settings of layers, losses, optimizers, ...
+        # number of changes to settings of layers, losses, optimizers and similar objects
+        self.configured = 0
         self.latest = "a setting"  # the name of the setting that changed last
         self.trainable = 0  # number of changes to `trainable` of layers and variables
 
     def note(self, owner, name, old, new):
         """Count the change of a setting from `old` to `new`.
 
-        Attributes that a layer's call or a training step sets while it runs are not settings.
+        Attributes that a layer's call or a training step sets while it runs are not counted.
         """
         if old is new or thread.call is not None or thread.working:
             return

@@ -32,7 +32,7 @@ _PACKAGES = {
     "keras.src.layers.preprocessing.feature_space": "framework.models.feature_space",
     "keras.utils": "framework.models.feature_space",
 }
-"""Where the classes of Keras's modules are."""
+"""The module of this package that has the classes of each module of Keras."""
 
 _PUBLIC = {
     "DTypePolicy": ("keras", "DTypePolicy"),
@@ -42,10 +42,10 @@ _PUBLIC = {
     "Model": ("keras", "Model"),
     "Sequential": ("keras", "Sequential"),
 }
-"""Module and name of classes that Keras does not export from the module of their package."""
+"""For each of these classes, the module and the name that Keras writes into configs."""
 
 _OF_KERAS_2 = ("keras.layers", "keras.models")
-"""Where the classes of records without a module are: Keras 2 wrote the class name only."""
+"""Modules to search for the class of a config without a module: Keras 2 wrote only class names."""
 
 _FUNCTION_PACKAGES = ("keras.activations", "keras.losses", "keras.metrics")
 
@@ -268,7 +268,9 @@ def copy_of(obj, **changes):
     The user's classes that the object contains need no registration.
     """
     outer, _thread.copied = _thread.copied, {}
-    with sharing():  # a separate table of shared objects, because a model may be loading meanwhile
+    # A model may be loading while this copy is made, so the copy gets its own table of shared
+    # objects.
+    with sharing():
         try:
             config = obj.get_config()
             found = _thread.copied
@@ -418,7 +420,7 @@ def _function(name):
 
 
 def _bare_name(name):
-    """Return the object registered as "package>name" for the "name" that Keras before 3.7 wrote."""
+    """Return the object registered as "package>name" for a "name", all that Keras < 3.7 wrote."""
     return next((o for full, o in _objects.items() if full.endswith(f">{name}")), None)
 
 
@@ -435,8 +437,8 @@ _NOT_FORMULAS = frozenset(("get", "serialize", "deserialize", "accuracy_for"))
 
 def _refuse_lambda(_config):
     raise UnknownObjectError(
-        "The file contains a Python lambda as bytecode, which is never run, also with "
-        "safe_mode=False. Replace the lambda by a named function, register it with "
+        "The file contains a Python lambda as bytecode, which is never run, not even with "
+        "safe_mode=False. Replace the lambda with a named function, register it with "
         "@keras.saving.register_keras_serializable(), and save the model again."
     )
 

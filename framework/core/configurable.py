@@ -154,9 +154,10 @@ class Configurable(Owning):
     - `base_by_position`: a subclass without fields of its own takes the class's fields by position
     - `former_fields`: arguments of older Keras versions, each with the end of its error message
     - `left_out`: fields of a base that the class does not have
-    - `group`: the fields stand after those of a class that lists this one as a base, groups in the
-      order of the bases; they are taken by position too, although type checkers see `kw_only`
-    - `last`: own fields that stand after those of groups
+    - `group`: a subclass takes its own fields first, then those of its `group` bases, in the
+      order of the bases; all can be passed by position, although type checkers see keyword-only
+      fields
+    - `last`: names of the class's own fields that come after those of its `group` bases
     """
 
     __signature__ = _LazySignature()

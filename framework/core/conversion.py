@@ -35,7 +35,8 @@ def tensor(value, dtype=None, casts=False) -> Any:
         return Tensor(array_of(value, dtype, casts))
     elif isinstance(value, Operand) and not isinstance(value, WeakNumber):
         found = value
-    elif hasattr(value, "_as_operand"):  # for variables, IndexedSlices and similar classes
+    # Variables, IndexedSlices and similar classes define `_as_operand`.
+    elif hasattr(value, "_as_operand"):
         found = value._as_operand()
     elif isinstance(value, WeakNumber):
         found = value._adopted(dtypes.as_dtype(dtype or _default(value)))
@@ -140,7 +141,7 @@ def array_of(value, dtype=None, casts=False):
         return _in_dtype(np.asarray(value), wanted)
     if isinstance(value, KerasTensor):
         value._refuse()
-    # a tensor or a variable; other operands have no array
+    # Tensors and variables have an array; an Operand, such as a KerasTensor, has none.
     if isinstance(value, Operators) and not isinstance(value, Operand):
         if wanted is not None and not casts and value.dtype != wanted:
             raise _of_another(value.dtype, wanted)
@@ -162,8 +163,8 @@ def initial_array(initializer, shape, dtype):
 
 
 _NONE = (
-    " If it is a gradient, tape.explain(target, source) says why it is None; if it is a result, "
-    "the function or layer may lack a `return`."
+    " If this None is a gradient, tape.explain(target, source) says why it is None; if it is the "
+    "result of a function or layer, a `return` may be missing."
 )
 
 
@@ -176,7 +177,8 @@ def _array_of_python(value, wanted, casts):
         return _in_dtype(np.asarray(value), wanted)
     try:
         array = np.array(value)
-    except UnicodeDecodeError:  # raised if the nest mixes str with bytes that are not valid text
+    # NumPy raises this error if the nest mixes str with bytes that are not valid text.
+    except UnicodeDecodeError:
         return _in_dtype(np.array(value, object), wanted)
     except ValueError as error:
         raise InvalidArgumentError(f"Cannot make a tensor of a ragged nest: {error}") from None
@@ -190,7 +192,7 @@ def _array_of_python(value, wanted, casts):
         raise DTypeError(f"Cannot convert {value!r} to a tensor of dtype {wanted}.")
     elif array.dtype.kind == "u" and wanted.is_integer and wanted is not dtypes.uint64:
         raise InvalidArgumentError(f"{value!r} does not fit {wanted}; give dtype=tf.uint64.")
-    # NumPy's string dtypes drop trailing zero bytes, such as those of a binary file
+    # NumPy's string dtypes would drop trailing zero bytes, such as those of a binary file.
     if array.dtype.kind in "SU":
         array = np.array(value, object)
     return _in_dtype(array, wanted)

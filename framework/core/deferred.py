@@ -4,10 +4,10 @@ A restored checkpoint adds itself to `waiting`. Code that creates variables call
 """
 
 waiting = []
-"""The restorations that still have values: objects with a method `fill()`."""
+"""Restored checkpoints with values for variables that do not exist yet; each has a `fill()`."""
 
 
 def fill():
-    """Assign the waiting values to new variables."""
+    """Assign the values in `waiting` to variables that have been created since."""
     for restoration in waiting.copy():
         restoration.fill()

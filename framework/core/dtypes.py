@@ -155,7 +155,7 @@ _ALIASES = {
 }
 _PYTHON = {float: "float32", int: "int32", bool: "bool", complex: "complex128", str: "string"}
 by_array = {d.np: d for d in _BY_NAME.values()}
-"""By NumPy dtype: those that arrays of tensors have."""
+"""The DType of each NumPy dtype that a tensor's array may have."""
 
 
 def _ml_dtypes():
@@ -224,7 +224,8 @@ def _of_numpy(value):
         return _bfloat16()
     if made.kind in "SU":
         return string
-    if made.name in _BY_NAME:  # for a supported dtype in another byte order
+    # A supported dtype in another byte order has the same name.
+    if made.name in _BY_NAME:
         return _BY_NAME[made.name]
     raise DTypeError(f"{value!r} is not a dtype that tensors can have{suggest(value, _BY_NAME)}")
 
@@ -276,7 +277,9 @@ def set_epsilon(value):
     _settings["epsilon"] = float(value)
 
 
-_LATTICE = {  # dtype -> its direct successors; "i*", "f*", "c*" are Python's int, float and complex
+# For each dtype, the dtypes that promotion goes to next; "i*", "f*" and "c*" stand for Python's
+# int, float and complex.
+_LATTICE = {
     "bool": ("i*",),
     "i*": ("uint8", "int8"),
     "uint8": ("int16", "uint16"),

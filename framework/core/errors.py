@@ -180,7 +180,8 @@ def suggest(name, known):
     known = [str(k) for k in known]
     by_spelling = {k.lower(): k for k in reversed(known)}
     typed = str(name).lower()
-    import difflib  # imported late: the import takes 1 ms, and only errors need it
+    # The import takes 1 ms and only errors need it, so it is not at the top of the file.
+    import difflib
 
     near = difflib.get_close_matches(typed, by_spelling, n=1, cutoff=0.7)
     if not near and len(typed) > 2:

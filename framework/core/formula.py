@@ -42,7 +42,7 @@ def follow(cls, function, method, registry, base):
 
     Args:
         cls: a class whose fields are those of `base` and the parameters of the function.
-        function: the result of `public`, or a formula without one.
+        function: the result of `public`, or a formula that has no public function.
         method: the name of the method that computes the values.
         registry: where the class is registered.
         base: the base class of all classes made from formulas, such as FormulaLoss.

@@ -1,4 +1,4 @@
-"""Positional arguments in the order of Keras 2."""
+"""Accept positional arguments in the order that Keras 2 had."""
 
 import functools
 

@@ -61,7 +61,8 @@ def _hint(namespace, name, listed):
     """Return the end of the error message: why the name is left out, or a similar name."""
     if name.startswith("_"):
         return ""
-    from framework.core.left_out import why_left_out  # imported late: rarely needed
+    # Only error messages need this import, so it is not at the top of the file.
+    from framework.core.left_out import why_left_out
 
     if reason := why_left_out(namespace, name):
         return f"; {reason}"
@@ -95,7 +96,8 @@ def _exported(home):
         package, _, name = home.rpartition(".")
         try:
             listed = re.search(_ALL, _text(import_module(package), f"{name}.py"))
-        except OSError:  # for a package, or an installation without source files
+        # A package has no file of this name, and an installation may lack source files.
+        except OSError:
             listed = None
         if listed:
             return re.findall(r"\w+", listed[1])

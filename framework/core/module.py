@@ -34,7 +34,8 @@ class SignatureOfInit:
 
     def __get__(self, instance, owner):
         if instance is not None:
-            raise AttributeError("__signature__")  # an instance has the signature of `__call__`
+            # Without this attribute, `inspect` uses `__call__` for an instance.
+            raise AttributeError("__signature__")
         found = inspect.signature(owner.__init__)
         return found.replace(parameters=list(found.parameters.values())[1:])
 
@@ -144,7 +145,7 @@ def _visit(module, which, found, visited):
         _visit(child, which, found, visited)
 
 
-# positions where a word starts, as TensorFlow splits class names into words
+# A word of a class name starts at these positions, by TensorFlow's rule.
 _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")
 
 

@@ -40,11 +40,11 @@ is frozen. Call unfreeze() first.
         return self._frozen
 
     def freeze(self):
-        """Forbid changes."""
+        """Forbid changes of the values: from now on they raise InvalidArgumentError."""
         object.__setattr__(self, "_frozen", True)
 
     def unfreeze(self):
-        """Allow changes again."""
+        """Allow changes of the values again."""
         object.__setattr__(self, "_frozen", False)
 
     def as_dict(self):

@@ -13,7 +13,8 @@ from framework.core.composite import Composite
 from framework.core.errors import InvalidArgumentError
 
 _CONTAINERS = (list, tuple, Mapping)
-_LEAVES = frozenset((np.ndarray, type(None), str, int, float))  # these skip the slow Mapping check
+# Leaves of these types skip `isinstance(value, Mapping)`, which is slow.
+_LEAVES = frozenset((np.ndarray, type(None), str, int, float))
 
 
 def is_nested(structure):
@@ -21,7 +22,7 @@ def is_nested(structure):
     kind = type(structure)
     if kind in _LEAVES:
         return False
-    # a Shape is a tuple, but counts as a leaf; for tensors this is a shortcut
+    # A Shape is a tuple but counts as a leaf. Tensors have this attribute too, for a fast answer.
     if getattr(kind, "_is_leaf", False):
         return False
     return kind is list or kind is tuple or isinstance(structure, _CONTAINERS)

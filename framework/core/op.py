@@ -50,9 +50,9 @@ no_derivative = NoDerivative()
 
 
 def first_order_only(g, needed):
-    """Raise an error, as the rule of an op that computes another op's joint rule.
+    """Raise an error. This is the derivative rule of an op that computes another op's joint rule.
 
-    Higher orders differentiate the composite of that other op instead.
+    Derivatives of higher order differentiate the composite of that other op instead.
     """
     raise FrameworkError("The backward pass of an op with a composite is not differentiated.")
 
@@ -99,7 +99,7 @@ class Op:
         "sized_by_values", "takes_needed", "variadic", "vjps",
     )  # fmt: skip
 
-    # whether derivative rules receive None instead of zeros for a missing cotangent
+    # whether derivative rules get None, not zeros, for an output without a cotangent
     takes_none = False
 
     # a copy or an unpickled op is the same object, because plans compare ops by identity
@@ -185,7 +185,7 @@ class Op:
         """Return the output as a tensor and notify the recorders."""
         if type(value) is not ndarray:
             value = np.asarray(value)
-        output = _new(Tensor)  # `Tensor(value)` inlined, because a call costs time per op
+        output = _new(Tensor)  # `Tensor(value)` is inlined, because a call costs time in every op.
         output.array, output.serial = value, None
         for recorder in thread.stack:
             recorder.op(self, args, attrs, (output,), None)
@@ -206,7 +206,7 @@ class Op:
         return outputs[0] if single else outputs
 
     def _unusual(self, args, attrs):
-        """Call with other argument types: dispatch to an operand, or convert to arrays."""
+        """Delegate the call to an argument that is an Operand, or convert arguments to arrays."""
         for arg in args:
             if isinstance(arg, Operand):
                 args = tuple([a._read() if isinstance(a, WeakNumber) else a for a in args])
@@ -218,7 +218,7 @@ class Op:
         return self(*args, **attrs)
 
     def _with_numbers(self, args):
-        """Convert weak numbers to 0-d tensors for a ufunc on one dtype, otherwise to numbers."""
+        """Replace weak numbers by 0-d tensors for a ufunc of one dtype, otherwise by numbers."""
         found = {a.array.dtype for a in args if type(a) is Tensor}
         alike = len(found) == 1 and isinstance(getattr(self.forward, "ufunc", self.forward), ufunc)
         dtype = dtypes.as_dtype(*found) if alike else None
@@ -279,7 +279,7 @@ _MISFITS = ("broadcast", "mismatch", "shapes", "dimension")
 
 
 def _bfloat16_of(arrays):
-    """Return bfloat16 if an array has this dtype, which NumPy widens to float32 for a float."""
+    """Return bfloat16 if an array has it; NumPy adds a float to such an array in float32."""
     for a in arrays:
         if type(a) is ndarray and a.dtype.kind == "V":
             return a.dtype
@@ -325,7 +325,7 @@ class Unary(Op):
     __slots__ = ()
 
     def __call__(self, x) -> Any:
-        if type(x) is Tensor:  # `wrap` inlined, because a call costs time per op
+        if type(x) is Tensor:  # `wrap` is inlined, because a call costs time in every op.
             value = self.forward(x.array)
             output = _new(Tensor)
             output.array = value if type(value) is ndarray else np.asarray(value)
@@ -406,7 +406,7 @@ def _gather(op, rule):
     """Return `pick(args, attrs, y, saved)`: the arguments of `rule` without `g` and `needed`."""
     names = [name for name in list(inspect.signature(rule).parameters)[1:] if name != "needed"]
     getters, attributes = [_getter(op, name) for name in names], []
-    # trailing parameters are usually attributes, which `attrs.get` reads without a getter
+    # Trailing parameters are usually attributes, which `attrs.get` reads without a getter function.
     while getters and getters[-1] is None:
         attributes.insert(0, names[len(getters) - 1])
         getters.pop()

@@ -79,8 +79,10 @@ def operation(function: F) -> F:
 
 
 def always(function: F) -> F:
-    """Decorate a function so that every symbolic call records one operation, such as a random
-    draw."""
+    """Decorate a function so that a symbolic call always records one operation of the model.
+
+    Random draws need this, because a symbolic call must not draw.
+    """
     made = FunctionOperation(function)
     made.always = True
 
@@ -143,10 +145,10 @@ def apply(operation, args, kwargs, error=None) -> Any:
 
 
 def _explained(failure, leaves):
-    """Return the error of the run on stand-ins, with an explanation of their sizes."""
+    """Return the error that the run on stand-ins raised, with the sizes that the stand-ins had."""
     if isinstance(failure, FrameworkError):
         shapes = ", ".join(str(x.shape) for x in leaves if isinstance(x, KerasTensor))
-        failure.args = (f"{failure} [no sizes instead of None fit in the shapes {shapes}]",)
+        failure.args = (f"{failure} [no sizes that replace None fit the shapes {shapes}]",)
     return failure
 
 

@@ -250,7 +250,7 @@ class _Reader:
                 f"{self.what}: expected plain data, got a call of {type(function).__name__}."
             )
         made = function.make(*arguments)
-        # keeps the object alive, so that no other object gets its id
+        # The table holds a reference to the object, so that no later object gets its id.
         self.states[id(made)] = made, function.set_state
         self.stack.append(made)
 
@@ -390,7 +390,7 @@ _METHODS = {
         "g": lambda r: r.stack.append(r.memo[int(r.line())]),
         "h": lambda r: r.stack.append(r.memo[r.number(1)]),
         "j": lambda r: r.stack.append(r.memo[r.number(4)]),
-        # names and calls
+        # opcodes of global names and of calls
         "c": lambda r: r.name(r.line().decode(), r.line().decode()),
         0x93: _Reader.stack_name,
         "R": _Reader.call,

@@ -15,7 +15,7 @@ def _limit(variable):
 
 
 class _Settings:
-    """The current values."""
+    """The current values of the program's settings."""
 
     image_data_format = "channels_last"
     flash_attention = None
@@ -97,7 +97,8 @@ def print_message(text):
     if _Settings.interactive:
         print(text, flush=True)
         return
-    import logging  # imported late, because `import framework` does not need it
+    # The import is here because `import framework` does not need it.
+    import logging
 
     logging.getLogger("framework").info("%s", text)
 

@@ -17,10 +17,9 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
 
-# type of a Python number -> kinds of dtypes that a tensor may have for the number to adopt its
-# dtype
+# For each type of Python number, the NumPy kinds of the dtypes that such a number can take on.
 _NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}
-# compared with `type(x)`, which is faster than isinstance
+# Types are looked up here by `type(x)`, which is faster than isinstance.
 _VARIABLES = frozenset((Variable, KerasVariable))
 
 
@@ -112,7 +111,7 @@ def _untyped(values):
 
     Tensors in lists decide the dtype, then arrays, then Python's promotion of numbers.
     """
-    # symbolic numbers: their values are known only when a model runs
+    # The values of symbolic numbers are known only when a model runs.
     if any(isinstance(v, KerasTensor) for v in values):
         kinds = [(v if isinstance(v, KerasTensor) else array_of(v)).dtype for v in values]
         dtype = dtypes.python_float() if any("float" in k.name for k in kinds) else dtypes.int32

@@ -38,7 +38,7 @@ class _Bits(threading.local):
         self.state = self.philox.state
 
     def at(self, seed, number, use=_DRAWS, counted=0):
-        """Return the generator at a draw's start, or `counted` steps (of four words) after it."""
+        """Return the generator at the start of a draw, or `counted` steps of four words later."""
         state = self.state
         state["state"]["key"][:] = (seed, use)
         # each draw has its own range of 2**128 counter values
@@ -50,7 +50,7 @@ class _Bits(threading.local):
 
 _bits = _Bits()
 
-# held while a generator advances, so that no two threads get the same draw
+# This lock is held while a generator advances, so that no two threads get the same draw.
 _turn = threading.Lock()
 
 
@@ -143,7 +143,7 @@ class drawing_at:
 
 
 def place_key(seed, epoch):
-    """Return the `drawing_at` key of all positions in one iteration."""
+    """Return the `key` argument of `drawing_at` for one iteration over a dataset, an epoch."""
     return int(np.random.SeedSequence([int(seed) % 2**64, epoch]).generate_state(1, np.uint64)[0])
 
 
@@ -269,7 +269,7 @@ class Draw:
 
 
 class _Shared:
-    """A generator that draws on several threads the numbers that `_bits.at(*at)` draws on one."""
+    """A generator that computes on several threads what `_bits.at(*at)` draws on one."""
 
     def __init__(self, at):
         self._at = at

@@ -24,7 +24,8 @@ class Recorder:
 
     replays = False  # True if computations must run as ops, so that they can be repeated
     differentiates = False  # True for a recorder that may differentiate the recorded ops
-    transposes = False  # True for the tape around a vjp that forward mode transposes
+    # True for the tape around a vjp that forward-mode differentiation transposes
+    transposes = False
     aside = None  # a recorder that replaces this one inside `pause_all`, or None
 
     def op(self, op: Any, args: Any, attrs: Any, outputs: Any, saved: Any) -> None:
@@ -61,7 +62,7 @@ class Recorder:
         """A seventh, informative event: a layer added `tensor` to its `losses`."""
 
     def effect(self, what: str) -> None:
-        """An eighth, informative event: an effect outside the program by `what` ("tf.print")."""
+        """An eighth, informative event: `what` ("tf.print") has an effect outside the program."""
 
 
 class _Thread(threading.local):

@@ -1,4 +1,4 @@
-"""The ops `stack` and `unstack`; they are in core because lists of tensors become tensors."""
+"""The ops `stack` and `unstack`; core has them because it converts lists of tensors to tensors."""
 
 import numpy as np
 

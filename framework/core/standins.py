@@ -77,10 +77,10 @@ EXTREMES = At(1, 1), At(6 * 512, 9 * 512)
 
 
 def completed(pair, leaves):
-    """Return the pair, and those EXTREMES at which a number among the arguments differs from its
-    value in the pair.
+    """Return the pair, and each of EXTREMES that gives a number in the arguments a new value.
 
-    A number that is equal in the pair may still depend on a size: `n // 64`, `min(n, 3)`.
+    Both members of the pair may give `n // 64` or `min(n, 3)` the same value, although it depends
+    on a size; the extreme sizes show that.
     """
     symbolic = [x for x in leaves if isinstance(x, KerasTensor)]
 

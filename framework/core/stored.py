@@ -76,9 +76,9 @@ def load_variables(variables, store, what):
 
 
 def set_variable(variable, read):
-    """Set a variable to an array that is read: into the variable's own memory where that is safe.
+    """Set a variable to the array that `read` returns, in its own memory where that is safe.
 
-    Memory that nothing else refers to needs no second array and no page faults.
+    Filling memory that nothing else refers to avoids a second array and its page faults.
 
     Args:
         variable: a variable.
@@ -96,7 +96,8 @@ def own_memory(variable):
     if thread.stack or thread.stateless is not None or thread.symbolic is not None:
         return None
     array = variable._array
-    owned = exclusive(array, holders=2) and array is variable._array  # no property that computes it
+    # If `_array` is a property of a subclass, each access may compute a new array.
+    owned = exclusive(array, holders=2) and array is variable._array
     return array if owned and array.flags.c_contiguous else None
 
 

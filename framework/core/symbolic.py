@@ -128,7 +128,8 @@ class drawn_as_zeros(str):
     __slots__ = ()
 
 
-_SIZES = ("size", "classes", "depth", "count")  # op attributes that are a size; None: unknown
+# attributes of ops that are a size; a value of None is an unknown size
+_SIZES = ("size", "classes", "depth", "count")
 
 
 def call(op, args, attrs):
@@ -139,7 +140,7 @@ def call(op, args, attrs):
         if shape and (None in shape or shape.count(-1) > 1):
             return _resized(op, args, attrs)
         if any(attrs.get(name, 0) is None for name in _SIZES) or None in attrs.get("sizes", ()):
-            raise SymbolicValueError(f"{op.name}: needs sizes that are not known.")
+            raise SymbolicValueError(f"{op.name}: expected known sizes, got None.")
     single = isinstance(specs, tuple)
     outputs = []
     for i, (shape, dtype) in enumerate([specs] if single else specs):
@@ -206,7 +207,7 @@ def infer(op, args, attrs):
 
 
 def _fitting(op, args, attrs, error):
-    """Return the specs for the first known size that fits; results of this size are unknown."""
+    """Return specs inferred with a known size in place of None; that size is unknown in them."""
     for n in known_sizes(args):
         try:
             found = _specs(op, [_zeros(a, n) for a in args], attrs, args)

@@ -210,7 +210,8 @@ class _Masks:
 
 
 masks = _Masks()
-_mask = Tensor._keras_mask  # the slot's descriptor; a property replaces it below
+# This is the descriptor of the slot; the property below replaces it in the class.
+_mask = Tensor._keras_mask
 
 
 def _set_mask(tensor, mask):

@@ -24,7 +24,7 @@ class TorchWord:
 
 
 class ArrayWord(TorchWord):
-    """A method of NumPy's arrays: a call of this package, and the method of `x.numpy()`."""
+    """A method of NumPy's arrays; the error that reading it raises names the function to use."""
 
     library = "NumPy"
 
@@ -41,9 +41,9 @@ _GRADIENT = (
     "Compute the loss inside `with tf.GradientTape() as tape:`, then call "
     "tape.gradient(loss, variables)."
 )
-_NO_MOVE = "There is one device, the CPU: leave it out."
+_NO_MOVE = "The only device is the CPU: leave out the call."
 _CAST = 'Use tf.cast(x, "{}").'
-_FRESH = "Leave it out: a tape returns new gradients and adds them to nothing."
+_FRESH = "Leave out the call: a tape returns new gradients and does not add them to earlier ones."
 
 
 class TensorWords:
@@ -64,7 +64,7 @@ class TensorWords:
     dim = TorchWord("Use x.ndim.")
     numel = TorchWord("Use x.size, or tf.size(x).")
     masked_fill = TorchWord("Use tf.where(mask, value, x).")
-    contiguous = TorchWord("Leave it out: every op accepts tensors of any memory layout.")
+    contiguous = TorchWord("Leave out the call: every op accepts tensors of any memory layout.")
     to = TorchWord(f'{_NO_MOVE} For another dtype use tf.cast(x, "float16").')
     cpu = TorchWord(_NO_MOVE)
     cuda = TorchWord(_NO_MOVE)

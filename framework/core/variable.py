@@ -123,7 +123,8 @@ class CoreVariable(Operators):
         if delta is None:
             return self
         with _turns[self.serial % len(_turns)]:
-            if replaying():  # computed by ops, so that a replay adds its own values
+            # The sum is computed by ops, so that a replay adds the values of that run.
+            if replaying():
                 both = type(self).__add__ if ufunc is np.add else type(self).__sub__
                 self._hold(both(self, delta))
                 return self
@@ -160,7 +161,7 @@ class CoreVariable(Operators):
         if type(value) is not Tensor:
             value = conversion.tensor(value, dtypes.of_array(self._array), self._casts)
             if isinstance(value, Operand):
-                np.asarray(value)  # raises an error, because such an operand stands for many values
+                np.asarray(value)  # raises an error, because the operand stands for many values
         array = value.array
         spreads = what != "assign" and not array.ndim
         if array.shape != self._array.shape and not (spreads or self._takes(array.shape, what)):
@@ -406,8 +407,8 @@ class KerasVariable(CoreVariable):
 
     _as_operand = read
 
-    constraint = _setting("_constraint", "What an optimizer puts its new values through, or None.")
-    regularizer = _setting("_regularizer", "What gives a penalty for its values, or None.")
+    constraint = _setting("_constraint", "A function that optimizers apply to new values, or None.")
+    regularizer = _setting("_regularizer", "A function of the values for a penalty, or None.")
 
     def __init__(
         self, initializer: Any, shape: ShapeLike = None, dtype: DTypeLike = None,
