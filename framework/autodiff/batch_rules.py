@@ -38,7 +38,7 @@ def np_dtype_of(x):
 
 
 def repeated(x, count):
-    """Return `x` repeated in `count` rows, without copying."""
+    """Return `x` repeated `count` times along a new leading axis, without copying."""
     x = x if isinstance(x, (Tensor, Operand)) else np.asarray(x)
     return broadcast_to(x, shape=(count, *shape_of(x)))
 
@@ -73,7 +73,7 @@ def _padded(shape, ones):
 
 
 def _along_axis(op, xs, batched, attrs):
-    """Increase the attribute `axis`, an int or a tuple, by one, because of the leading axis."""
+    """Add one to the attribute `axis`, an int or a tuple, because axis 0 now counts the rows."""
     if "axis" not in attrs:
         return row_by_row(op, xs, batched, attrs)
     axis = attrs["axis"]
@@ -95,7 +95,7 @@ def _all_rows(xs, batched):
 
 
 def _count(xs, batched):
-    """Return the number of rows."""
+    """Return the number of rows, the size of the leading axis of a batched operand."""
     return shape_of(xs[batched.index(True)])[0]
 
 
@@ -140,7 +140,7 @@ def _matmul(op, xs, batched, attrs):
         return reshape(found, shape=(*shape_a[:-1], shape_b[not transpose_b]))
     columns = shape_b[-2 if transpose_b else -1]
     if not a_batched and len(shape_a) == 2 and len(shape_b) == 3 and columns == 1:
-        # each matrix in b is one column, so all of them form the rows of one matrix
+        # Each matrix in b is one column, so the columns are stored as the rows of one matrix.
         count = shape_b[0]
         flat = reshape(b, shape=(count, math.prod(shape_b[1:])))
         found = op(flat, a, transpose_b=not transpose_a)
@@ -221,7 +221,7 @@ _BLAS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def _summed(x, count, n, shape):
-    """Sum the `n` leading elements of each row by a product with ones, which is 6 times faster."""
+    """Sum each row over its first `n` sub-arrays by a product with ones, 6 times faster than sum."""
     stack = reshape(x, shape=(count, n, math.prod(shape)))
     return reshape(matmul(np.ones((1, n), np_dtype_of(x)), stack), shape=(count, *shape))
 
@@ -246,8 +246,7 @@ def _put(op, xs, batched, attrs):
 
 
 def _axes_in_front(index):
-    """Return how many axes NumPy moves to the front, which it does if slices separate index
-    arrays."""
+    """Return how many axes NumPy moves to the front of the result of indexing."""
     arrays = [i for i, item in enumerate(index) if isinstance(item, (np.ndarray, list))]
     if not arrays:
         return 0
@@ -328,7 +327,7 @@ def _examples_of_all(op, xs, batched, attrs):
 
 
 def _segments(op, xs, batched, attrs):
-    """Move the row axis behind the axes of the ids, call the op, and move the axis back."""
+    """Call the op with the axis of rows behind the axes of the segment ids; then move it back."""
     x, ids = xs
     if batched[1]:
         return row_by_row(op, xs, batched, attrs)
@@ -398,4 +397,4 @@ RULES = {
     **dict.fromkeys(_EXAMPLES.split(), _examples),
     **dict.fromkeys(_SEGMENTS.split(), _segments),
 }  # fmt: skip
-"""By the op's name; any other follows its kind, or goes row by row."""
+"""The batching rules of ops, by op name; other ops use the rule of their kind or `row_by_row`."""

@@ -114,7 +114,7 @@ class Batched(Operand):
         )
 
     __bool__ = __int__ = __float__ = __index__ = __array__ = __complex__ = _refuse
-    __getattr__ = _refuse  # called for each attribute that Batched does not define
+    __getattr__ = _refuse  # Python calls this only for attributes that Batched does not define.
 
     def __len__(self):
         if not self.shape:
@@ -159,7 +159,8 @@ def call(op, args, attrs):
         inside = [r for r in thread.stack if r not in level.outside]
         if inside:
             return _notified(inside, op, args, attrs, xs, batched, level)
-    if not thread.stack:  # without recorders, arrays are sufficient and faster
+    # If no recorder is open, NumPy arrays are enough, and faster than tensors.
+    if not thread.stack:
         xs = [x.array if type(x) is Tensor else x for x in xs]
     return _boxed(rule_of(op)(op, xs, batched, attrs), level)
 

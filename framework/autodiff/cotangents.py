@@ -47,12 +47,13 @@ def check_source(source):
 
 
 def seeds(target, output_gradients, taped):
-    """Return the cotangents of the targets: serial -> array (tensor if `taped`)."""
+    """Return {serial: cotangent} of the targets: tensors if `taped`, otherwise arrays."""
     if type(target) is Tensor and output_gradients is None and not target.array.ndim:
         # fast path for the most common target, a scalar loss
         one = _ONES.get(target.array.dtype)
         if one is not None:
-            if target.serial is None:  # no tape recorded the target, but the target may be a source
+            # A target that no tape recorded has no serial, but it may be a source itself.
+            if target.serial is None:
                 target.serial = next(serials)
             return {target.serial: Tensor(one) if taped else one}
     targets = nest.flatten(target)
@@ -80,7 +81,7 @@ def seeds(target, output_gradients, taped):
 
 def _target(item, factor):
     """Return (the tensor or variable to differentiate, its output gradient or None)."""
-    # differentiate the values: their sum is the sum of the dense form
+    # The sum of IndexedSlices is the sum of their `values`, so these are differentiated.
     if type(item) is IndexedSlices:
         return item.values, None if factor is None else gather_rows(tensor(factor), item.indices)
     return item if isinstance(item, CoreVariable) else tensor(item), factor
@@ -89,7 +90,8 @@ def _target(item, factor):
 def _matched(target, output_gradients, count):
     """Return `output_gradients` as a list, one per leaf of `target`."""
     seeds = nest.flatten(output_gradients)
-    if len(seeds) != count:  # a nested list of numbers may represent a single array
+    # The user may write a nested list of numbers for a single array.
+    if len(seeds) != count:
         seeds = _leaves_up_to(target, output_gradients)
     if len(seeds) != count:
         raise InvalidArgumentError(

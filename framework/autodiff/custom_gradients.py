@@ -86,12 +86,13 @@ def custom_gradient(f: Any = None) -> Any:
 
 
 class CustomGradient:
-    """A function or method decorated with `custom_gradient`."""
+    """A function or method decorated with `custom_gradient`; a call returns new tensors."""
 
     def __init__(self, f):
         functools.update_wrapper(self, f)
         self._f = f
-        self._ops = {}  # number of inputs with a derivative -> op
+        # {number of inputs with a derivative: the op that calls with so many inputs record}
+        self._ops = {}
 
     def __call__(self, *args, **kwargs):
         return self._call(self._f, args, kwargs)
@@ -151,7 +152,8 @@ class CustomGradientOp(Op):
     __slots__ = ("count",)
 
     def __init__(self, name, count):
-        # the first `count` inputs have derivatives; the others are returned as results
+        # The first `count` inputs have derivatives; the others are the results, which the op
+        # returns.
         self.count = count
         super().__init__(
             name, lambda *xs, call: xs[count:], outputs=None, listed=False,
@@ -277,7 +279,8 @@ class _Reads(Recorder):
 def _must_take_variables(grad_fn, variables):
     try:
         parameters = inspect.signature(grad_fn).parameters
-    except (TypeError, ValueError):  # a callable without a signature
+    # Some callables, such as builtins, have no signature.
+    except (TypeError, ValueError):
         return
     if "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return
@@ -375,7 +378,7 @@ def _under_its_name(decorated, f):
 
 
 class _TapesPaused:
-    """Context in which no tape of this thread records; other recorders continue."""
+    """Context in which no tape of this thread records; other recorders continue to receive ops."""
 
     def __enter__(self):
         self._stack = thread.stack

@@ -9,7 +9,7 @@ from framework.ops.movement import broadcast_to, getitem, reshape, transpose
 
 
 class Diagonal(Operand):
-    """Rows whose i-th row is `scale[..., start + i]` at position `start + i`, else zero.
+    """Rows of zeros except that row i has `scale[..., start + i]` at position `start + i`.
 
     Such rows are the cotangents of a vector's elements. An elementwise product changes the scale,
     and a product with a matrix scales the matrix's rows. Other ops convert a Diagonal to dense
@@ -75,7 +75,7 @@ class Diagonal(Operand):
 
 
 def identity(start, stop, size, dtype):
-    """Return rows `start` to `stop` of the identity, an array of shape (stop - start, size)."""
+    """Return the rows `start` to `stop` of the identity matrix, shape (stop - start, size)."""
     eye = np.zeros((stop - start, size), dtype)
     eye.reshape(-1)[start :: size + 1] = 1
     return eye

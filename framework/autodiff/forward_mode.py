@@ -282,7 +282,7 @@ class _RecordedCall:
         return first if type(first) is tuple else [i for i, _, _ in self.plan]
 
     def _read(self, pick):
-        """Return the values that a rule reads after the cotangent."""
+        """Return the arguments of a derivative rule after its first argument, the cotangent."""
         if pick is None:
             return ()
         if type(pick) is int:
@@ -304,7 +304,7 @@ class _RecordedCall:
         return total
 
     def _moved(self, tangents):
-        """Return the arguments of a linear op: the tangents, with zeros instead of None."""
+        """Return the tangents as arguments of a linear op, with zeros for inputs without one."""
         op = self.op
         moved = []
         for i, (arg, t) in enumerate(zip(self.args, tangents, strict=True)):
@@ -361,11 +361,11 @@ class _RecordedCall:
 
 
 def _turned(t):
-    """Return the conjugate of a complex tangent: a tape conjugates it once more."""
+    """Return the conjugate of a complex tangent, because a tape conjugates its result once more."""
     return conj(t) if t.array.dtype.kind == "c" else t
 
 
-_linear = {}  # op -> whether its rule reads no input, output or saved value
+_linear = {}  # for each op, whether its rule reads no input, output or saved value
 
 
 def _is_linear(op):

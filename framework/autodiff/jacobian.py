@@ -258,13 +258,15 @@ def _at_once(tape, target, sources, eye, careful=True):
     """Run one backward pass per block of rows; return None if a rule fails and `careful`."""
     count = max(eye.count, 1)
     step = count if _taped() else max(_BLOCK // _widest(tape), _FEWEST)
-    step = math.ceil(count / math.ceil(count / step))  # makes all blocks about equally large
+    # This makes all blocks about equally large.
+    step = math.ceil(count / math.ceil(count / step))
     try:
         blocks = [
             _block(tape, target, sources, eye.rows(start, min(start + step, count)))
             for start in range(0, count, step)
         ]
-    except Exception:  # if the error is the user's, the backward pass per row raises it again
+    # If the error is the user's, the backward pass for each row raises it again.
+    except Exception:
         if not careful:
             raise
         return None
@@ -295,7 +297,8 @@ def _block(tape, target, sources, rows):
     level = Level()
     record = tape._edges
     if not tape._persistent:
-        tape._edges = list(record)  # a copy, because the backward pass empties its list of edges
+        # The backward pass empties its list of edges, so it gets a copy.
+        tape._edges = list(record)
     grads = {target.serial: Batched(rows, level)}
     tape._walk_back(grads, sources, True)
     if not tape._persistent:

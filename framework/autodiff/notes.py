@@ -19,8 +19,8 @@ CUT = "an op without derivative had tracked inputs"
 BLOCKED = "a rule returned no cotangent"
 READ = "Python read a tracked value"
 ASSIGNED = "a variable was assigned a tracked value"
-LAYER = "a layer was called, or (subject None) the call of a layer ended"
-PAUSED = "recording stopped from one serial to another"
+LAYER = "a layer was called; if the subject is None, the call of a layer ended"
+PAUSED = "recording was paused between two serials"
 RESET = "reset() dropped the record"
 UNMET = "the backward pass had no cotangent for an edge"
 WATCHED = "watch was called with a tensor"
@@ -130,14 +130,14 @@ class TapeNotes(Recorder):
         self._notes.append((WATCHED, len(self._edges), what, (tensor.serial,)))
 
     def _note_unmet(self, op, produced, read):
-        """Note that the backward pass had no cotangent for an op with a joint rule."""
+        """Store a note: the backward pass had no cotangent for an op with a joint rule."""
         if not self._persistent and self._event_log is None:
             inputs = {serial for ends, *_ in read for serial in ends if serial is not None}
             outputs = tuple([serial for serial, _, _ in produced])
             self._notes.append((UNMET, len(self._edges), op, tuple(inputs), outputs))
 
     def _note_missing(self, source, target):
-        """Note that `source` got no gradient, so that a later warning can give the reason."""
+        """Store a note that `source` got no gradient, so that a later warning gives the reason."""
         tape = weakref.ref(self) if self._persistent or self._event_log else lambda: self
         if thread.missing is None or not thread.missing.of(self):
             targets = [t.serial for t in nest.flatten(target) if hasattr(t, "serial")]

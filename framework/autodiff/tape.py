@@ -82,7 +82,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
-        # until it is entered, a new tape is consumed (it has no record) and fresh
+        # A new tape is consumed (it has no record) and fresh until it is entered.
         self._consumed = self._fresh = True
         self._clear()
         if trace:
@@ -94,7 +94,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._watched = set()  # serials of watched tensors
         self._variables = {}  # serial of a watched variable -> the variable
         self._reads = {}  # serial of a variable -> serials of the tensors read from it
-        self._notes = []  # what explains missing gradients, such as ops without a derivative
+        self._notes = []  # events that explain missing gradients, such as ops without derivative
 
     # ---- start and stop of recording ----
 
@@ -134,7 +134,7 @@ class GradientTape(TapeNotes, Jacobians):
         """Drop the record and all watched tensors and variables; possible only while recording."""
         if not self._recording:
             raise InvalidArgumentError(
-                "reset() works only while the tape is recording (within its `with` block)."
+                "reset() works only while the tape records: call it within the `with` block."
             )
         dropped = self._tracked.union(self._variables)
         self._clear()
@@ -218,7 +218,7 @@ class GradientTape(TapeNotes, Jacobians):
             elif reads == READS_PICKED:
                 read = pick(args, attrs, outputs, saved)
             else:
-                # the rule reads only the output, which the edge stores as it does an input
+                # The rule reads only the output, so the edge stores the output as the value read.
                 read, reads = output, READS_INPUT
             shape = arg.array.shape if op.broadcasts else None
             self._edges.append((produced, last, op, rule, arg.serial, shape, reads, read))
@@ -243,9 +243,9 @@ class GradientTape(TapeNotes, Jacobians):
     def _joined_read(self, op, tracked, rule, pick, args, attrs, outputs, saved):
         """Return the values to keep for a joint rule, or for one rule of an op of several outputs.
 
-        (serials, shapes, rule, arguments, needed, inputs): `needed` has a bool per input, whether
-        it is tracked; `inputs` is (args, attrs) if the op's composite may replace the rule,
-        otherwise None.
+        These are (serials, shapes, rule, arguments, needed, inputs): `needed` is a bool per input,
+        whether it is tracked; `inputs` is (args, attrs) if the op's composite may replace the
+        rule, otherwise None.
         """
         ends, shapes, needed = [], [], []
         tracked = tracked if type(tracked) is tuple else (tracked,)
@@ -341,7 +341,7 @@ class GradientTape(TapeNotes, Jacobians):
         while edges:
             produced, last, op, rule, serial, shape, count, read = edges.pop()
             if rule is None:
-                # free these before a joint rule, which may need much memory to recompute a block
+                # Free these before a joint rule, which may need much memory to recompute values.
                 g = d = None
                 self._joined(op, produced, read, grads, needed, kept, taped)
                 continue
@@ -416,7 +416,7 @@ class GradientTape(TapeNotes, Jacobians):
         return source_serials
 
     def _on_the_way(self, source_serials):
-        """Return the serials whose cotangents the sources need; None means all tracked tensors."""
+        """Return the serials whose cotangents are needed for the sources; None: all tracked ones."""
         if source_serials >= self._watched:
             for reads in self._reads.values():
                 if not source_serials.issuperset(reads):
@@ -439,7 +439,8 @@ class GradientTape(TapeNotes, Jacobians):
                 return finished(sliced(values, g.indices, g.dense_shape))
             if array.dtype.kind == "c":
                 g = conj(g)
-            if type(g) is Tensor:  # cast back: bfloat16 times a Python number is float32 in NumPy
+            # NumPy computes bfloat16 times a Python number in float32, so cast the result back.
+            if type(g) is Tensor:
                 return g if g.array.dtype == array.dtype else cast(g, dtype=array.dtype)
             return g if type(g) is Batched else Tensor(np.asarray(g, array.dtype))
         if zero:
@@ -468,7 +469,7 @@ class _PausedTape:
 
 
 def _ignore(_):
-    """Drop a note: a persistent tape keeps its record, which shows the same."""
+    """Ignore a note: a persistent tape keeps its record, which shows the same."""
 
 
 def _differentiating():

@@ -59,7 +59,8 @@ def vectorized_map(
             ) from error
         if not count:
             raise
-    found = _one_by_one(fn, elems, leaves, count)  # raises the error again if `fn` itself fails
+    # If `fn` itself is wrong, this call on one row raises the error again.
+    found = _one_by_one(fn, elems, leaves, count)
     if warn:
         warnings.warn(
             f"vectorized_map calls the function for each row: a call for all rows failed ({why}).",
@@ -88,7 +89,8 @@ def _count(leaves):
 
 def _at_once(fn, elems, leaves, count):
     guard = _Guard()
-    recorders.push(guard)  # opened before the level, to receive the calls on all rows
+    # The guard is pushed before the level is created, so it receives the calls on all rows.
+    recorders.push(guard)
     try:
         level = Level()
         rows = [Batched(x, level) if shape_of(x)[0] == count else _row(x, 0) for x in leaves]

@@ -174,7 +174,7 @@ def _is_whole(path, file_hash, algorithm):
 
 
 def hash_of(path, file_hash, algorithm="auto"):
-    """Return a file's MD5 or SHA-256 in hexadecimal; "auto" decides by the length of `file_hash`."""
+    """Return a file's MD5 or SHA-256 in hexadecimal; "auto" goes by the length of `file_hash`."""
     if algorithm not in ("auto", "md5", "sha256"):
         raise InvalidArgumentError(
             f"get_file: `hash_algorithm` must be 'auto', 'md5' or 'sha256', got {algorithm!r}."

@@ -42,7 +42,7 @@ class EventLog(Recorder):
         self.entries = deque(maxlen=LIMIT)
         # serial of a tensor not computed by an op -> (weakref, shape, dtype, line)
         self.leaves = {}
-        self._produced = set()  # serials of the tensors that ops computed
+        self._produced = set()  # serials of the tensors that the logged ops computed
 
     def open(self):
         """Start recording, after every recorder that is already open."""
@@ -104,7 +104,8 @@ class EventLog(Recorder):
         """Return the numbers of the open tapes; each gets a reference to this event log."""
         numbers = []
         for recorder in thread.stack:
-            if hasattr(recorder, "_owns_event_log"):  # only a GradientTape has this attribute
+            # Only a GradientTape has this attribute, so other recorders are skipped.
+            if hasattr(recorder, "_owns_event_log"):
                 if recorder._event_log is not self:
                     recorder._event_log = self
                 numbers.append(number_of(recorder))

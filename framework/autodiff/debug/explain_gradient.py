@@ -15,7 +15,7 @@ from framework.core import dtypes
 
 
 def sentence(tape, targets, source):
-    """Return the sentence of `tape.explain` for one source."""
+    """Return the sentence that `tape.explain` shows for one source."""
     explanation = _of_values(targets, source) or why(tape, [t.serial for t in targets], source)
     if explanation is None:
         explanation = explain_zero(tape, targets, source, serials_of(tape, source))
@@ -64,7 +64,7 @@ def _of_values(targets, source):
         dtype = dtypes.of_array(targets[0].array)
         return Explanation(
             "None", f"the target has dtype {dtype}, and only floating and complex values have "
-            "gradients", "compute it in floating point, tf.cast(...) its inputs to float32",
+            "gradients", "compute the target from floats, such as tf.cast(x, tf.float32)",
         )  # fmt: skip
     return _of_source(source)
 
@@ -75,7 +75,7 @@ def _of_source(source):
     dtype = dtypes.of_array(source.array)
     return Explanation(
         "None", f"{described(source)} has dtype {dtype}, and only floating and complex values have "
-        "gradients", "make it float32, as 3.0 rather than 3, or by tf.cast(x, tf.float32)",
+        "gradients", "make the source float32, by 3.0 rather than 3, or tf.cast(x, tf.float32)",
     )  # fmt: skip
 
 
@@ -90,10 +90,12 @@ def _used_up(tape, source):
     if not tape._consumed or tape._edges or notes.was_missed(tape, source):
         return None
     if tape._fresh:
-        return Explanation("None", "the tape was never entered", "compute inside `with tape:`")
+        return Explanation(
+            "None", "the tape was never entered", "compute the target inside `with tape:`"
+        )
     return Explanation(
         "None", "the tape's record was used up by an earlier gradient()",
-        "make it GradientTape(persistent=True), or call explain() first",
+        "create the tape by GradientTape(persistent=True), or call explain() before gradient()",
     )  # fmt: skip
 
 
@@ -117,9 +119,9 @@ def _disconnected(tape, targets, mine):
         )  # fmt: skip
         return Explanation(
             "None", f"the target was not computed while this tape recorded: it was computed {how}",
-            "compute it inside the `with` block, after watching the source",
+            "compute the target inside the `with` block, after watching the source",
         )  # fmt: skip
     return Explanation(
         "None", "nothing that the target depends on was computed from the source",
-        "use the source in the computation of the target, or leave it out of the sources",
+        "use the source in the computation of the target, or leave the source out of the sources",
     )  # fmt: skip

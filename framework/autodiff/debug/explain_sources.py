@@ -39,7 +39,7 @@ def unwatched(tape, source, mine):
         return _unwatched_variable(tape, source)
     return rebound(source) or _another_object(tape, source) or Explanation(
         "None", f"{described(source)} was never watched by this tape",
-        "call tape.watch(x) inside the `with` block before x is used, or make it a tf.Variable",
+        "call tape.watch(x) inside the `with` block before x is used, or make x a tf.Variable",
     )  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def _unwatched_variable(tape, variable):
     if variable.serial in tape._variables:
         return Explanation(
             "None", f"the variable {name} was watched but not used while this tape recorded",
-            "use it inside the `with` block",
+            "use the variable inside the `with` block",
         )  # fmt: skip
     if not variable.trainable:
         return Explanation(
@@ -70,18 +70,18 @@ def _unwatched_variable(tape, variable):
     return Explanation(
         "None", f"the variable {name} was not used while this tape recorded: the target does not "
         f"depend on it, or was computed {paused}before or outside the tape",
-        "compute the target from it inside the `with` block",
+        "compute the target from the variable inside the `with` block",
     )  # fmt: skip
 
 
 def _another_object(tape, source):
-    """Return the Explanation if an equal object, not the source itself, is on the record."""
+    """Return the Explanation if the record has an object equal to the source, but not the source."""
     array = source.array
     twin = _equal_variable(tape, source)
     if twin is not None:
         return Explanation(
             "None", f"{described(source)} is another object than the one used: it has the value of "
-            f"the variable {label(twin)}", "pass the variable itself",
+            f"the variable {label(twin)}", "pass the variable itself as the source",
         )  # fmt: skip
     watched = [what for kind, _, what, *_ in tape._notes if kind is notes.WATCHED]
     for reference, shape, dtype in watched:

@@ -53,7 +53,7 @@ def _break(tape, entry, entries, number, source, mine):
     what = f"the op {entry.what.name}"
     if number not in entry.tapes:
         return Explanation("None", f"{what}{place} ran {_outside(tape, entry, entries, number)}",
-                       "compute the target inside the `with` block")  # fmt: skip
+                       "compute the target inside the tape's `with` block")  # fmt: skip
     if mine.isdisjoint(tape._tracked):
         explanation = forgotten(tape, (), source, mine) or unwatched(tape, source, mine)
         line = f"{explanation.reason}, though {what}{place} used it"
@@ -88,7 +88,7 @@ def _outside(tape, entry, entries, number):
 
 
 def _left_for_python(entries, pairs, source):
-    """Return the Explanation if Python read a descendant of the source, otherwise None."""
+    """Return the Explanation if Python read a value computed from the source, otherwise None."""
     reached = forward(pairs, {source.serial} if source.serial else set())
     found = {}
     for entry in entries:

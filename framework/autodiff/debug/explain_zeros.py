@@ -80,7 +80,7 @@ def _walk(tape, recorded, targets, path, reached):
 
 
 def _contributions(tape, edges, grads):
-    """Return {serial of an input: the cotangent that it gets from this op}."""
+    """Return {serial of an input: the cotangent that the input gets from this op}."""
     single = object.__new__(type(tape))
     single.__dict__.update(
         tape.__dict__, _edges=edges, _watched=set(), _reads={}, _persistent=True, _notes=[]
@@ -114,7 +114,7 @@ def _zeroed_by(step, recorded):
         y = step.edges[0][1].get("y")
         if y is not None:
             share = float(np.mean(np.asarray(y.array) == 0)) if y.size else 1.0
-            which = "" if share == 1 else ", including all with a nonzero cotangent"
+            which = "" if share == 1 else ", including all units with a nonzero cotangent"
             return f"{name} multiplies every path by zero ({_dead(share)}{which})", _REVIVE
     if step.name in _FLAT:
         return f"the slope of {name} is zero everywhere", "use a function that has a slope"
@@ -128,7 +128,7 @@ def _zeroed_by(step, recorded):
         producer = next((s for s in recorded if zero.serial in s.outputs), None)
         if producer is not None and producer.name in _DEAD:
             by = f"{producer.name}{where(producer.layer, producer.line)}"
-            return f"{name} multiplies it by the output of {by} ({_dead(1.0)})", _REVIVE
+            return f"{name} multiplies the gradient by the output of {by} ({_dead(1.0)})", _REVIVE
         by = ""
         if producer is not None:
             by = f", the output of {producer.name}{where(producer.layer, producer.line)}"
@@ -138,7 +138,7 @@ def _zeroed_by(step, recorded):
         )
     return (
         f"{name} multiplies every path by zero",
-        "check the factors at that op",
+        "check the factors of that op",
     )
 
 

@@ -9,7 +9,7 @@ from framework.autodiff.debug.recorded_ops import name_of
 class Explanation(NamedTuple):
     """What a gradient is (None, zero or connected), why, and a remedy."""
 
-    value: str  # what the gradient is: "None", "zero" or "connected"
+    value: str  # the gradient's value: "None", "zero" or "connected" (neither of the two)
     reason: str
     remedy: str = ""
 

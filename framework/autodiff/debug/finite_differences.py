@@ -13,7 +13,8 @@ class Differences:
 
     def __init__(self, dtype, tolerance=None):
         eps = float(np.finfo(dtype).eps)
-        self._step = eps ** (1 / 3)  # balances the rounding error and the truncation error
+        # This step size balances the rounding error and the truncation error.
+        self._step = eps ** (1 / 3)
         if tolerance is None:
             tolerance = 1e-5 if np.dtype(dtype).itemsize >= 8 else 3e-2
         self.tolerance = tolerance
@@ -33,7 +34,8 @@ class Differences:
         if abs(right - left) > self.tolerance * max(abs(right), abs(left), least):
             nearer_right, nearer_left = self._slopes(value, self._step / 10)
             if abs(nearer_right - nearer_left) > 0.5 * abs(right - left):
-                # a kink: at a smooth point the slopes differ ten times less
+                # The function has a kink: at a smooth point the slopes on both sides differ ten
+                # times less.
                 return None
         actual = (right + left) / 2
         return abs(actual - expected) / max(abs(actual), abs(expected), least), actual

@@ -78,11 +78,13 @@ FORMULAS = {
     "lstm_cell": _recurrent((3, 4)),
     "gru": _recurrent((2, 3)),
     "simple_rnn": _recurrent((2, 3)),
-    "softmax": _per_element(4),  # the maximum, a subtraction, exp, a division
+    # One operation each for the maximum, a subtraction, exp and a division.
+    "softmax": _per_element(4),
     "log_softmax": _per_element(4),
     "softmax_cross_entropy": _per_element(5),
     "sparse_softmax_cross_entropy": _per_element(4),
-    "batch_norm": _per_element(7),  # 2 for the mean, 2 for the variance, 3 for the normalization
+    # Two operations for the mean, two for the variance, three for the normalization.
+    "batch_norm": _per_element(7),
     "layer_norm": _per_element(7),
     "rms_norm": _per_element(4),
     "solve": lambda shapes, results, attrs: (

@@ -99,7 +99,8 @@ def check_gradients(
     try:
         with in_double(function.variables):
             return _Check(function, args, n, tolerance, seed, np.float64).run()
-    except DTypeError:  # `fn` contains constants of a fixed dtype such as float32
+    # `fn` raised this because it contains constants of a fixed dtype such as float32.
+    except DTypeError:
         return _Check(function, args, n, tolerance, seed, None).run()
 
 

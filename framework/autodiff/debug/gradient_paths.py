@@ -98,7 +98,7 @@ LEAVING = {
     "float": "float()", "int": "int()", "complex": "complex()", "index": "an index",
     "bool": "bool()", "convert": "a list whose values tf.constant, or a variable, copied",
 }  # fmt: skip
-"""How user code reads a tensor's value, by the name in the event."""
+"""The code by which a user reads a tensor's value, for each name in a `value_read` event."""
 
 
 def left_by(how, layer, line):
@@ -120,7 +120,7 @@ def end_of(op, layer, line, dtype=None):
     """Return (reason, remedy) for an op without derivative."""
     place = where(layer, line)
     if op.name == "stop_gradient":
-        return f"stop_gradient{place} cuts the path", "remove it, or use another path"
+        return f"stop_gradient{place} cuts the path", "remove stop_gradient, or use another path"
     if op.name == "cast":
         to = "an integer or boolean dtype" if dtype is None else str(dtype)
         return (
@@ -134,7 +134,8 @@ def end_of(op, layer, line, dtype=None):
 _REMEDIES = {
     "argmax": "use softmax, or work with the values and not with their positions",
     "argmin": "use softmax of the negative, or work with the values and not with their positions",
-    "round": "leave it out while training, or pass its gradient through by tf.grad_pass_through",
+    "round": "leave the rounding out while training, or pass its gradient through by "
+    "tf.grad_pass_through",
     **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
                     "use a smooth function such as sigmoid(a - b) instead of the comparison"),
 }  # fmt: skip

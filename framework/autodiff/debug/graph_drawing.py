@@ -62,7 +62,7 @@ def graph(tape, collapse):
 
 
 class _Runs:
-    """Assigns keys to ops; consecutive ops of one layer share a key."""
+    """Assigns each op to a node of the drawing; consecutive ops of one layer share a node."""
 
     def __init__(self):
         self._last, self._count = None, 0

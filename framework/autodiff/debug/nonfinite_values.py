@@ -66,7 +66,7 @@ class Checker(Recorder):
         names: {serial: name} of the inputs.
     """
 
-    # True, so that backward passes and updates of variables run as ops, which this recorder checks
+    # Backward passes and updates of variables run as ops if this is True, so that they are checked.
     replays = True
 
     def __init__(self, immediate=False, rows=None, names=None):
@@ -121,7 +121,7 @@ class Checker(Recorder):
             outside = next(a for a in bad if _has_nan(a))
             origin = self._from_outside(outside, op)
         elif bad and not _has_nan(output):
-            # an infinite input, such as a mask of -inf, makes the output infinite, as intended
+            # An infinite input, such as a mask of -inf, is meant to make the output infinite.
             return
         else:
             origin = self._arisen(op, args, output)

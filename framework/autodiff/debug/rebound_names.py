@@ -38,7 +38,8 @@ def _assignment(code, names):
         text = textwrap.dedent("".join(lines))
         tree = ast.parse(text)
     except (OSError, TypeError, SyntaxError, tokenize.TokenError):
-        return None  # there is no source file, or its text is not a statement
+        # Without a source file, or if its text is not a statement, there is nothing to explain.
+        return None
     found = None
     for node in ast.walk(tree):
         name = _bound_from_itself(node)

@@ -36,8 +36,8 @@ def table(tape):
 def _nothing(tape):
     if tape._consumed and not tape._fresh:
         return (
-            "The record was used up by gradient(). Print the tape before, or make it "
-            "GradientTape(persistent=True)."
+            "The record was used up by gradient(). Print the tape before gradient(), or create it "
+            "by GradientTape(persistent=True)."
         )
     return "Nothing is recorded: no op had a watched input."
 

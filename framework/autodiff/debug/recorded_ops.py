@@ -33,7 +33,7 @@ class RecordedOp:
         self.known = {}  # serial of an input -> its shape, if the edge stores it
         self.layer, self.line, self.dtype = None, "", None
         self.in_shapes, self.out_shapes = (), ()
-        self.kept = {}  # id of an array that the record keeps alive -> array
+        self.kept = {}  # id of an array that the record keeps alive -> the array
 
     @property
     def name(self):
@@ -215,7 +215,7 @@ def _input_shapes(step, known):
         if serial in known:
             shapes[position] = known[serial][0]
         for i, name in enumerate(step.op.inputs):
-            # inputs that the rule reads have known shapes, also constants
+            # The shapes of inputs that the rule reads are known, also those of constants.
             if name in reads and shapes[i] is None:
                 shapes[i] = np.shape(getattr(reads[name], "array", reads[name]))
     return list(shapes.values())

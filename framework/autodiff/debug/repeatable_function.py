@@ -57,7 +57,7 @@ class RepeatableFunction(Recorder):
     def random_draw(self, draw, tensor):
         state = getattr(draw.source, "state", None)
         if state is not None and state.serial not in self._touched:
-            # restore the count before this draw, which has already incremented it
+            # This draw has already incremented the count, so restore the count before it.
             seed, number = state.array.tolist()
             self._touched[state.serial] = state, np.array([seed, number - 1], state.array.dtype)
 

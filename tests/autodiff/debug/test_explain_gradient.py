@@ -400,7 +400,7 @@ def test_explain_gives_the_share_of_dead_relu_units():
         y = tf.nn.relu(v)[0]
     said = tape.explain(y, v)
     assert "50 % of its units are 0" in said
-    assert "including all with a nonzero cotangent" in said
+    assert "including all units with a nonzero cotangent" in said
 
 
 def test_the_layer_of_a_dead_relu():
@@ -416,7 +416,7 @@ def test_the_layer_of_a_dead_relu():
     assert f"relu (in layer '{hidden.path}')" in tape.explain(loss, hidden.kernel)
     assert "100 % of its units are 0" in tape.explain(loss, hidden.kernel)
     said = tape.explain(loss, out.kernel)
-    assert f"matmul (in layer '{out.path}') multiplies it by the output of relu" in said
+    assert f"matmul (in layer '{out.path}') multiplies the gradient by the output of relu" in said
     assert "neither" in tape.explain(loss, out.bias)
 
 
