@@ -221,7 +221,7 @@ _BLAS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def _summed(x, count, n, shape):
-    """Sum each row over its first `n` sub-arrays by a product with ones, 6 times faster than sum."""
+    """Sum each row over its first `n` sub-arrays by a product with ones, 6 times the speed."""
     stack = reshape(x, shape=(count, n, math.prod(shape)))
     return reshape(matmul(np.ones((1, n), np_dtype_of(x)), stack), shape=(count, *shape))
 

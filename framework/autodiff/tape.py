@@ -416,7 +416,7 @@ class GradientTape(TapeNotes, Jacobians):
         return source_serials
 
     def _on_the_way(self, source_serials):
-        """Return the serials whose cotangents are needed for the sources; None: all tracked ones."""
+        """Return the serials whose cotangents the sources need; None means all tracked serials."""
         if source_serials >= self._watched:
             for reads in self._reads.values():
                 if not source_serials.issuperset(reads):

@@ -94,7 +94,9 @@ def _of_rows(how, words):
             )
         return _change(self, sparse_delta.indices, sparse_delta.values, how, False)
 
-    return _named(method, f"scatter_{how}", f"{words} the rows of an IndexedSlices.")
+    return _named(
+        method, f"scatter_{how}", f"{words} the rows of `sparse_delta`, an IndexedSlices."
+    )
 
 
 def _of_tuples(how, words):
@@ -113,7 +115,7 @@ def _named(method, name, text):
 
 
 def _gather_nd(self, indices, name=None):
-    """Return the elements or slices at the index tuples in the last axis of `indices`.
+    """Return the variable's elements or slices at the index tuples in the last axis of `indices`.
 
     If the tuples have one index, the gradient is IndexedSlices.
     """
@@ -123,7 +125,7 @@ def _gather_nd(self, indices, name=None):
 
 
 def _sparse_read(self, indices, name=None):
-    """Return the rows at `indices`; the gradient is IndexedSlices."""
+    """Return the variable's rows at `indices`; the gradient is IndexedSlices."""
     places = tensor(indices)
     if not places.dtype.is_integer:
         raise DTypeError(f"sparse_read: `indices` must be integers, got {places.dtype}.")

@@ -79,16 +79,35 @@ def _heads_first(x):
 def _check(q, k, v, bias, mask):
     batch, length, heads, width = q.shape
     keys = (batch, *k.shape[1:2], heads, width)
-    if not k.shape == v.shape == keys:  # only the last dimension of the values may differ
-        expect(_NAME, "key", k.shape, keys, "(batch, keys, heads, width) as of the query")
+    # Only the last dimension of the values may differ from the query's.
+    if not k.shape == v.shape == keys:
+        expect(
+            _NAME,
+            "key",
+            k.shape,
+            keys,
+            "(batch, keys, heads, width) with the query's batch, heads and width",
+        )
         values = (*keys[:3], *v.shape[3:4])
-        expect(_NAME, "value", v.shape, values, "(batch, keys, heads, width) as of the keys")
+        expect(
+            _NAME,
+            "value",
+            v.shape,
+            values,
+            "(batch, keys, heads, any width) with the other sizes of the keys",
+        )
     if bias is mask is None:
         return
     scores = batch, heads, length, keys[1]
     for name, x in (("bias", bias), ("mask", mask)):
         if x is not None:
-            expect_broadcast(_NAME, name, x.shape, scores, "(batch, heads, queries, keys)")
+            expect_broadcast(
+                _NAME,
+                name,
+                x.shape,
+                scores,
+                "the shape (batch, heads, queries, keys) of the scores",
+            )
 
 
 # `attention` is softmax(scale q k^T + bias) v for q (batch, queries, heads, width) and k, v (batch,

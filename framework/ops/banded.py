@@ -1,5 +1,7 @@
-"""Banded linear systems. The kernels solve lower triangles, to which upper ones are flipped, and
-tridiagonal matrices."""
+"""Banded linear systems: triangular and tridiagonal ones.
+
+An upper triangular system is flipped into a lower one, which the kernel solves.
+"""
 
 from framework.core.op import Op
 from framework.kernels import banded as kernels
@@ -24,7 +26,7 @@ def moved(x, steps, axis):
 
 
 def rows_of(bands):
-    """Return the list of bands."""
+    """Return the bands, the rows of an array of bands, as a list of arrays."""
     return [getitem(bands, index=(Ellipsis, k, slice(None))) for k in range(bands.shape[-2])]
 
 
@@ -34,7 +36,7 @@ def stacked(bands):
 
 
 def _products(g, y, shifts):
-    """Return the cotangents of bands: -sum(g * moved(y, shift)) over the columns, per shift."""
+    """Return the cotangents of bands: -sum(g * moved(y, shift)) over columns for each shift."""
     last = (len(y.shape) - 1,)
     each = [reduce_sum(g * moved(y, s, -2), axis=last, keepdims=False) for s in shifts]
     return negative(stacked(each))
@@ -51,7 +53,7 @@ def upper_solve(bands, rhs):
 
 
 def turned(bands):
-    """Return the bands of the transpose of a lower triangle, for `upper_solve`."""
+    """Return the bands of a lower triangular matrix's transpose, in the layout of `upper_solve`."""
     return stacked([moved(b, -k, -1) for k, b in enumerate(rows_of(bands))])
 
 
@@ -73,7 +75,7 @@ banded_solve = Op(
 
 
 def transposed(diagonals):
-    """Return the diagonals of the transpose."""
+    """Return the diagonals of a tridiagonal matrix's transpose."""
     above, on, below = rows_of(diagonals)
     return stacked([moved(below, -1, -1), on, moved(above, 1, -1)])
 

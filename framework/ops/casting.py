@@ -20,7 +20,7 @@ def widened(x):
 
 
 def like(y, x):
-    """Return `y` in the dtype of `x`."""
+    """Return `y` cast to the dtype of `x`."""
     return y if np_dtype(y) == np_dtype(x) else cast(y, dtype=np_dtype(x))
 
 
@@ -44,7 +44,7 @@ def saturate_cast(x, dtype):
     if not (source.is_floating and dtype.is_integer):
         return y
     for beyond, bound, limit in ((less, low, limits[0]), (greater, high, limits[1])):
-        # in this case, the source dtype cannot represent the limit of `dtype` exactly
+        # If the two differ, the source dtype cannot represent the limit of `dtype` exactly.
         if _number(bound) != limit:
             y = select(beyond(x, bound), np.asarray(limit).astype(dtype.np), y)
     return y
@@ -56,7 +56,7 @@ def _number(value):
 
 
 def _inside(end, own):
-    """Return the limit nearer to 0: `end` (of the new dtype) or `own` (of the source dtype)."""
+    """Return the limit nearer to 0: `end`, of the new dtype, or `own`, of the source dtype."""
     return min(end, own) if end > 0 else max(end, own)
 
 

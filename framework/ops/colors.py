@@ -23,11 +23,11 @@ from framework.ops.movement import getitem, stack
 from framework.ops.reduction import np_dtype
 
 LUMA = (0.2989, 0.5870, 0.1140)
-"""How much red, green and blue contribute to the brightness, in TensorFlow's four digits."""
+"""The weights of red, green and blue in the luminance, with four digits as in TensorFlow."""
 
 
 def channels(x):
-    """Return the slices of the last axis."""
+    """Return the channels of an image, the slices of its last axis."""
     return [getitem(x, index=(Ellipsis, i)) for i in range(x.shape[-1])]
 
 

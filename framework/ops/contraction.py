@@ -15,7 +15,8 @@ from framework.ops.reduction import np_dtype
 
 @no_warnings
 def _matmul(a, b, *, transpose_a=False, transpose_b=False):
-    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":  # multiply 16-bit floats in float32
+    # Multiply 16-bit floats in float32, because NumPy has no BLAS routine for them.
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         wide = a.astype(np.float32), b.astype(np.float32)
         return _matmul(*wide, transpose_a=transpose_a, transpose_b=transpose_b).astype(a.dtype)
     a = a.swapaxes(-1, -2) if transpose_a else a

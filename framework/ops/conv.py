@@ -50,7 +50,8 @@ def _input_by_w(h, g, w_shape, strides, padding, dilations, groups):
     )  # fmt: skip
 
 
-# The derivative of `conv` with respect to its first input: a transposed convolution.
+# `conv_input` is the derivative of `conv` with respect to its first input: a transposed
+# convolution.
 conv_input = Op(
     "conv_input", kernels.conv_input, _input_by_g, _input_by_w, kind="contraction",
     infer=_input_infer, fresh=True,
@@ -72,7 +73,7 @@ def _kernel_by_g(h, x, strides, padding, dilations, groups):
     return conv(x, h, strides=strides, padding=padding, dilations=dilations, groups=groups)
 
 
-# The derivative of `conv` with respect to its second input, the kernel.
+# `conv_kernel` is the derivative of `conv` with respect to its second input, the kernel.
 conv_kernel = Op(
     "conv_kernel", kernels.conv_kernel, _kernel_by_x, _kernel_by_g, kind="contraction",
     infer=_kernel_infer, fresh=True,

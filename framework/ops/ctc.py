@@ -18,7 +18,7 @@ from framework.ops.movement import expand_axes, getitem, stack, take_along_axis
 from framework.ops.reduction import cumsum, reduce_logsumexp, shifted
 from framework.ops.rows import log_softmax
 
-# Log-probability of an impossible path. It is finite, as in Keras: labels that need more steps than
+# The log-probability of an impossible path is finite, as in Keras: labels that need more steps than
 # the input has give a large loss with a gradient.
 _IMPOSSIBLE = -1e5
 
@@ -34,7 +34,7 @@ def _states(labels, blank):
 
 
 def _before(alpha, skip):
-    """Return log-probabilities of the three transitions into a state; `alpha` is (..., states)."""
+    """Return log-probabilities of the three transitions into each state; alpha: (..., states)."""
     one, two = np.full((2, *alpha.shape), -np.inf)
     one[..., 1:], two[..., 2:] = alpha[..., :-1], alpha[..., :-2]
     return np.stack([alpha, one, two + skip])
@@ -69,7 +69,7 @@ def _ctc_loss(log_probs, labels, label_length, length, *, blank):
 
 
 def _ends(label_length):
-    """Return the two states where a path can end: the last blank and the last label."""
+    """Return indices of the two states where a path can end: the last blank, the last label."""
     return np.stack([2 * label_length, np.maximum(2 * label_length - 1, 0)], axis=1)
 
 
@@ -78,8 +78,8 @@ def _ctc_back(g, log_probs, labels, label_length, length, alphas, *, blank):
     """Return the cotangent of `log_probs`, computed from the last step to the first."""
     classes, skip = _states(labels, blank)
     steps, rows = len(alphas) - 1, np.arange(len(classes))
-    # `shares`: the fractions of a state's probability that its three incoming transitions
-    # contribute
+    # `shares` are the fractions of a state's probability that its three incoming transitions
+    # contribute.
     paths = _before(alphas[:-1], skip)
     shares = np.exp(paths - _top(paths))
     shares /= shares.sum(0)
@@ -101,7 +101,8 @@ def _ctc_back(g, log_probs, labels, label_length, length, alphas, *, blank):
     cotangent = np.zeros(log_probs.shape)
     cotangent[:, :, blank] = of_states[:, :, ::2].sum(2)
     times = np.arange(steps)
-    for state in range(1, classes.shape[1], 2):  # states of the same class add their cotangents
+    # Several states can have the same class; the class gets the sum of their cotangents.
+    for state in range(1, classes.shape[1], 2):
         cotangent[rows[:, None], times, classes[:, state, None]] += of_states[:, :, state]
     return cotangent.astype(log_probs.dtype)
 

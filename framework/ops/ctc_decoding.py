@@ -48,7 +48,7 @@ def _beam(x, lengths, *, blank, width, best):
 
 def _best_paths(logs, blank, width):
     """Return [(path, log probability)] of the most likely prefixes, best first."""
-    # prefix -> log-probabilities of its paths that end in a blank, and in a class
+    # {prefix: (log-probability of its paths that end in a blank, of those that end in a class)}
     beams = {(): (0.0, -math.inf)}
     for step in logs.tolist():
         grown = {}

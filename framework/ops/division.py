@@ -16,7 +16,8 @@ from framework.core.symbolic import broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.ops import elementwise
 
-LAST_INTEGER = np.dtype(np.ulonglong).num  # largest `dtype.num` of booleans and integers
+# the largest `dtype.num` of booleans and integers; floats have larger ones
+LAST_INTEGER = np.dtype(np.ulonglong).num
 _context = Context(divide="raise")
 
 
@@ -26,8 +27,8 @@ def _refusing_zero(ufunc, sign):
             return _context.run(ufunc, a, b)
         except FloatingPointError:
             raise InvalidArgumentError(
-                f"x {sign} y: integers cannot be divided by 0, but y contains a 0. Replace it, or "
-                "cast x and y to a floating dtype."
+                f"x {sign} y: integers cannot be divided by 0, but y contains a 0. Replace the "
+                "zeros, or cast x and y to a floating dtype."
             ) from None
 
     return forward

@@ -153,7 +153,8 @@ clip = elementwise(
 # ---- powers, exponentials, logarithms -----------------------------------------------------------
 
 
-_SHORTCUTS = (-1, 0, 0.5, 1, 2)  # exponents for which NumPy uses products and roots
+# For these exponents NumPy computes products and roots instead of pow.
+_SHORTCUTS = (-1, 0, 0.5, 1, 2)
 
 
 def _power(a, b):
@@ -192,7 +193,8 @@ power = binary(
 sqrt = unary("sqrt", no_warnings(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(
     "rsqrt", no_warnings(lambda x: np.reciprocal(np.sqrt(x))),
-    lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),  # y³ / 2 would overflow earlier
+    # y³ / 2 would overflow for smaller results
+    lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),
 )  # fmt: skip
 # `root` is for sums of squares: its derivative at 0 is 0, whereas that of `sqrt` is infinite.
 root = unary("root", no_warnings(np.sqrt), lambda g, y: g * divide_no_nan(0.5, y))
@@ -216,7 +218,8 @@ cosh = unary("cosh", no_warnings(np.cosh), lambda g, x: g * sinh(x))
 def _tanh_back(a, b):
     """Return a (1 - b²); a - a b² would be NaN for infinite a."""
     d = np_multiply(b, b)
-    if type(d) is not ndarray:  # the ufunc returns a scalar for 0-d operands
+    # For 0-d operands the ufunc returns a scalar, so convert it to an array.
+    if type(d) is not ndarray:
         return a * (1 - d)
     np_subtract(1, d, d)
     return np_multiply(a, d, d) if np.shape(a) == d.shape else a * d
@@ -232,7 +235,8 @@ tanh = unary(
 )
 
 
-_LARGE = {("f", 2): 200.0, ("f", 8): 1e150}  # above this x, x² + 1 rounds to x²
+# For larger |x|, x² + 1 rounds to x², and x² may overflow.
+_LARGE = {("f", 2): 200.0, ("f", 8): 1e150}
 
 
 def _asinh_slope(x):
@@ -251,7 +255,7 @@ acosh = unary("acosh", no_warnings(np.arccosh), lambda g, x: g * (rsqrt(x - 1) *
 atanh = unary("atanh", no_warnings(np.arctanh), lambda g, x: g / ((1 - x) * (1 + x)))
 atan2 = binary(
     "atan2", np.arctan2,
-    # the quotient first: g * b can be infinite where the squares are, and the result NaN
+    # Divide first: g * b can be infinite where the squares are infinite too, and the result NaN.
     lambda g, a, b: g * (b / (a * a + b * b)), lambda g, a, b: negative(g * (a / (a * a + b * b))),
 )  # fmt: skip
 

@@ -17,7 +17,8 @@ def fitted(x, size, method="bilinear", antialias=False, fit=None, fill=0.0):
         x: a tensor, (batch, height, width, channels).
         size: the new (height, width).
         method, antialias: as in `resampling.Sampling`.
-        fit: "crop" to cut the center out first, to the aspect ratio of `size`; "pad" to pad first.
+        fit: "crop" cuts the center out first, to the aspect ratio of `size`; "pad" pads the images
+            to it first.
         fill: the value of the padding.
     """
     y = _cut(x, size) if fit == "crop" else _framed(x, size, fill) if fit == "pad" else x
@@ -31,7 +32,9 @@ def fitted(x, size, method="bilinear", antialias=False, fit=None, fill=0.0):
 
 
 def _in_proportion(x, size):
-    """Return the height for the width of `x`, and vice versa, at the aspect ratio of `size`."""
+    """Return the height for the width of `x`, and the width for its height, as proportioned in
+    `size`, a (height, width).
+    """
     height, width = x.shape[1:3]
     return (
         int(np.float32(width * size[0]) / np.float32(size[1])),
@@ -49,7 +52,7 @@ def _cut(x, size):
 
 
 def _framed(x, size, fill):
-    """Pad both sides by the same number of pixels, so the result may lack an odd pixel."""
+    """Pad both sides by the same number of pixels; an odd remaining pixel is not added."""
     margins = [(fitting - n) // 2 for n, fitting in zip(x.shape[1:3], _in_proportion(x, size))]
     widths = ((0, 0), *((max(m, 0),) * 2 for m in margins), (0, 0))
     if not any(map(any, widths)):

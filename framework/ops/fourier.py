@@ -56,7 +56,7 @@ def _rfft(x, *, length):
 
 
 def _rfft_vjp(g, x_dtype, length):
-    """Return length * `irfft` of the conjugate, corrected for frequencies that `irfft` mirrors."""
+    """Return length * `irfft` of the conjugate, divided by how often `irfft` counts a frequency."""
     share = np.asarray(length / _multiplicity(length), np_dtype(g))
     return cast(irfft(multiply(conjugated(g), share), length=length), dtype=x_dtype)
 

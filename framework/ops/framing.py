@@ -82,7 +82,7 @@ overlap_add = movement("overlap_add", _overlap_add, _overlap_add_vjp, infer=_ove
 def _reflect(x, *, width):
     if width >= max(x.shape[-1], 1):
         raise ValueError(
-            f"expected more than {width} elements to reflect, got shape {tuple(x.shape)}"
+            f"expected an axis of more than {width} elements to reflect, got shape {tuple(x.shape)}"
         )
     return np.pad(x, (*((0, 0),) * (x.ndim - 1), (width, width)), mode="reflect")
 

@@ -28,7 +28,7 @@ def flipped_where(x, flips, axes):
     order = np.arange(array.shape[axis] - 1, -1, -1)
     for i in chosen:
         source = np.flip(array[i], [a - 1 for a in others]) if others else array[i]
-        # mode "raise" would allocate a buffer
+        # The mode "raise" of `take` would allocate a buffer; "clip" does not.
         source.take(order, axis - 1, result[i], "clip")
     return Tensor(result)
 
@@ -79,7 +79,7 @@ def _spans(scale, offset, old, new):
     start, count = inside.argmax(1), inside.sum(1)
     distance = at - places
     first = distance[np.arange(len(at)), start]
-    # rounding may move neighbors apart, halfway between two pixels
+    # Halfway between two pixels, rounding may move neighbors by different distances.
     if not ((distance == first[:, None]) | ~inside).all():
         return None
     first[count == 0] = 0

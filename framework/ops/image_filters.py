@@ -6,7 +6,7 @@ from framework.ops.elementwise import divide
 from framework.ops.movement import gather, stack
 from framework.ops.resampling import filter_axis
 
-# the Sobel filter: a difference along one axis, a weighted mean along the other
+# The Sobel filter takes a difference along one axis and a weighted mean along the other.
 _SOBEL = (-1, 0, 1), (1, 2, 1)
 
 

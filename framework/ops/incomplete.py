@@ -34,7 +34,8 @@ igammac = elementwise(
     lambda g, a, x: g * igamma(a, x, n=1) * -1.0,
     lambda g, a, x: g * gamma_density(a, x, n=0) * -1.0,
 )  # fmt: skip
-# The density of the gamma distribution: the derivative of `igamma` with respect to x.
+# `gamma_density` is the density of the gamma distribution: the derivative of `igamma` with respect
+# to x.
 gamma_density = elementwise(
     "gamma_density", incomplete.gamma_density,
     lambda g, a, x, n: g * gamma_density(a, x, n=n + 1), _density_by_x,
@@ -48,7 +49,8 @@ betainc = elementwise(
     "betainc", incomplete.betainc, no_derivative, no_derivative,
     lambda g, a, b, x: g * beta_density(a, b, x),
 )  # fmt: skip
-# The density of the beta distribution: the derivative of `betainc` with respect to x.
+# `beta_density` is the density of the beta distribution: the derivative of `betainc` with respect
+# to x.
 beta_density = elementwise(
     "beta_density", incomplete.beta_density,
     lambda g, y, a, b, x: g * y * (log(x) - digamma(a) + digamma(a + b)),

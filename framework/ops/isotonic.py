@@ -18,7 +18,7 @@ def _isotonic(x):
         totals, counts = [], []
         for value in values:
             total, count = value, 1
-            # merge adjacent blocks until their means decrease
+            # Merge adjacent blocks until the means of the blocks decrease.
             while counts and totals[-1] * count <= total * counts[-1]:
                 total, count = total + totals.pop(), count + counts.pop()
             totals.append(total)
@@ -29,7 +29,7 @@ def _isotonic(x):
 
 
 def _backward(g, y):
-    """Return the cotangent's mean over each block, because a solution is the mean of its block."""
+    """Return the cotangent's mean over each block, as the solution is a mean over each block."""
     (g, _), (_, steps) = g, y
     shape = tuple(g.shape)
     rows, size = (int(np.prod(shape[:-1])), shape[-1])

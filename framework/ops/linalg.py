@@ -35,7 +35,7 @@ def lapack(what, function, complaint):
 
 
 def matrix_transpose(x):
-    """Swap the last two axes of `x`."""
+    """Return `x` with its last two axes swapped."""
     n = len(x.shape)
     return transpose(x, perm=(*range(n - 2), n - 1, n - 2))
 
@@ -61,7 +61,7 @@ def on_diagonal(x):
 
 
 def diagonal(x):
-    """Return the diagonal elements."""
+    """Return the diagonal elements of the matrices in the last two axes of `x`."""
     along = np.arange(min(x.shape[-2:]))
     return getitem(x, index=(Ellipsis, along, along))
 
@@ -92,7 +92,7 @@ def _solve_vjp_a(g, y, a):
     return negative(matmul(solve(matrix_transpose(a), g), y, transpose_b=True))
 
 
-_SINGULAR = "the matrix is not invertible."
+_SINGULAR = "the matrix is not invertible; use tf.linalg.lstsq or tf.linalg.pinv."
 
 # `solve` returns the x with a x = b, for square matrices a and matrices b.
 solve = Op(

@@ -125,7 +125,7 @@ def refuse(what, true_shape, pred_shape, expected):
 
 
 def with_mask(values, mask) -> Any:
-    """Attach the Keras mask to the values if they are a tensor; return them."""
+    """Return the loss values, with `mask` attached as their Keras mask if they are a tensor."""
     if isinstance(values, (Tensor, KerasTensor)):
         values._keras_mask = mask
     return values
@@ -191,7 +191,8 @@ def _class_indices(labels, *, classes):
     if labels.dtype.kind in "iub":
         labels = labels.astype(np.int64, copy=False)
     else:
-        with np.errstate(invalid="ignore"):  # NaN becomes an integer out of range
+        # NaN becomes an integer out of range, which the check below finds.
+        with np.errstate(invalid="ignore"):
             labels = labels.astype(np.int64)
     # Viewed as unsigned integers, negative labels exceed every class: one pass checks both bounds.
     if labels.size and np.maximum.reduce(labels.view(np.uint64), axis=None) >= classes:

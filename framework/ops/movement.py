@@ -15,7 +15,7 @@ from framework.kernels.sums import added
 
 
 def forwards(x):
-    """Return an array or a copy of it in which no axis runs backwards.
+    """Return the array, or a copy of it if one of its strides is negative.
 
     NumPy has another loop for arrays with negative strides, which rounds differently, so a plan
     that omits `x / 1.0` would give other bits than an eager call.

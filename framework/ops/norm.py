@@ -30,7 +30,8 @@ moving_average = elementwise(
     lambda g, momentum: g * momentum, lambda g, momentum: g * (1 - momentum),
 )  # fmt: skip
 
-_LEAST_HALF = 2.0**-31  # keeps 1 / sqrt(_LEAST_HALF), unit's derivative at 0, finite in float16
+# At 0 the derivative of `unit` is 1 / sqrt(_LEAST_HALF), which must be finite in float16.
+_LEAST_HALF = 2.0**-31
 
 
 def unit(x, axes, least):
@@ -115,7 +116,7 @@ def _last_axes(x, vector):
 
 def _check_rows(op, name, x, vector):
     sizes = x.shape[max(len(x.shape) - len(vector.shape), 0) :]
-    expect(op, name, vector.shape, sizes, "the sizes of the normalized axes")
+    expect(op, name, vector.shape, sizes, "the sizes of the axes that are normalized")
 
 
 layer_norm_back = Op(

@@ -70,14 +70,15 @@ bitcast = Op(
 
 # ---- sin(πx) / (πx) and its derivatives ----------------------------------------------------------
 
-_NEAR = 3.0  # above this |πx|, the recurrence for low orders loses no digits
+# For |πx| above this limit, the recurrence for low orders loses no digits.
+_NEAR = 3.0
 
 
 def _sinc_near(z, n):
     """Return the n-th derivative of sin(z) / z by its power series."""
     total, square = np.zeros_like(z), z * z
     for k in range(20 + n, (n + 1) // 2 - 1, -1):
-        # the coefficient of z^(2k - n) in the n-th derivative of (-1)^k z^(2k) / (2k+1)!
+        # This is the coefficient of z^(2k - n) in the n-th derivative of (-1)^k z^(2k) / (2k+1)!
         factor = (-1) ** k / ((2 * k + 1) * math.factorial(2 * k - n))
         total = total * square + factor
     return total * z if n % 2 else total

@@ -55,7 +55,8 @@ def _of_numbers(op):
     if op in _LOGICAL:
         return op
 
-    def checked(x, y):  # both tensors have the same dtype, so only one is tested
+    # Both tensors have the same dtype, so testing one is enough.
+    def checked(x, y):
         one = x if type(x) is Tensor else y
         if one.array.dtype is _BOOL if type(one) is Tensor else _are_booleans(x, y):
             raise refused_booleans(op.name if isinstance(op, Op) else op.__name__)
@@ -294,7 +295,7 @@ def _is_symbolic(item):
 
 
 def _item_when_run(tensor, items):
-    """Index with KerasTensors; the result is that of an operation that the model runs."""
+    """Return the result of indexing with KerasTensors, which a model computes when it runs."""
     from framework.core.operations import FunctionOperation, apply
 
     parts = [("slice", i.start, i.stop, i.step) if isinstance(i, slice) else i for i in items]
@@ -306,7 +307,8 @@ def _item_of(tensor, parts):
     return tensor[tuple(items)]
 
 
-_set_assign = vars(Tensor)["assign"].__set__  # sets `assign` on the slice only
+# This sets `assign` on one tensor, the slice, not on the class.
+_set_assign = vars(Tensor)["assign"].__set__
 
 
 def _item_of_variable(var, slice_spec):
@@ -329,7 +331,8 @@ def _plain_index(item):
         try:
             return slice(*(None if p is None else index(p) for p in parts))
         except SymbolicValueError:
-            raise  # if a bound is a KerasTensor, the caller adds an operation to the model
+            # If a bound is a KerasTensor, the caller adds an operation to the model.
+            raise
         except TypeError:
             raise DTypeError(
                 f"A slice expected integers or None as start, stop and step, got {item!r}."

@@ -20,7 +20,7 @@ def length_of(values):
 
 
 class RaggedConstructors:
-    """Base of RaggedTensor."""
+    """Base class of RaggedTensor with the class methods that construct one."""
 
     __slots__ = ()
 
@@ -79,7 +79,11 @@ class RaggedConstructors:
         """Return `nrows` rows; each consists of the values with the same id. The ids ascend."""
         ids = np.asarray(tensor(value_rowids), np.int64)
         if np.any(np.diff(ids) < 0):
-            raise InvalidArgumentError("from_value_rowids: value_rowids: expected ascending ids.")
+            raise InvalidArgumentError(
+                "from_value_rowids: value_rowids: expected ascending ids, "
+                "got a smaller id after a larger one. Sort the values by "
+                "their ids."
+            )
         count = int(ids[-1]) + 1 if nrows is None and len(ids) else int(nrows or 0)
         return cls.from_row_lengths(values, np.bincount(ids, minlength=count))
 
@@ -126,7 +130,9 @@ class RaggedConstructors:
         """
         x = _tensor(tensor)
         if ragged_rank != 1:
-            raise InvalidArgumentError("from_tensor: ragged_rank: expected 1.")
+            raise InvalidArgumentError(
+                "from_tensor: ragged_rank: expected 1, the only rank supported."
+            )
         rows, width = x.shape[:2]
         if lengths is None and padding is not None:
             kept = np.asarray(x) != np.asarray(padding)
@@ -147,6 +153,7 @@ class RaggedConstructors:
         expected = np.arange(len(indices)) - np.asarray(made.row_splits)[indices[:, 0]]
         if not np.array_equal(indices[:, 1], expected):
             raise InvalidArgumentError(
-                "from_sparse: SparseTensor is not right-ragged: a row has a gap."
+                "from_sparse: SparseTensor is not right-ragged: expected the elements of each row "
+                "in its first columns, got a row with a gap."
             )
         return made

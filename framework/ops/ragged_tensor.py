@@ -110,7 +110,7 @@ class RaggedTensor(RaggedConstructors, Composite):
 
     @property
     def uniform_row_length(self):
-        """None: rows may differ."""
+        """The length that all rows have by construction; always None: rows may differ in length."""
 
     def get_shape(self) -> Shape:
         """Return the shape, with None for sizes that differ between rows."""
@@ -160,7 +160,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return self._with_parts((*self.nested_row_splits, tensor(new_values)))
 
     def with_row_splits_dtype(self, dtype: Any):
-        """Return itself: row splits are int64."""
+        """Return this tensor unchanged, because row splits are always int64."""
         return self
 
     # ---- conversion to other forms ----

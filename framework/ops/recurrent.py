@@ -31,7 +31,7 @@ def _lstm_cell(x, h, c, kernel, recurrent_kernel, bias):
     z = x @ kernel
     z += h @ recurrent_kernel
     z += bias
-    for block in (z[..., : 2 * units], z[..., 3 * units :]):  # apply the sigmoid in place
+    for block in (z[..., : 2 * units], z[..., 3 * units :]):  # The sigmoid overwrites its input.
         np.negative(block, out=block)
         np.exp(block, out=block)
         np.add(block, 1, out=block)
@@ -164,7 +164,7 @@ def _check(op, *, states, blocks, biases=()):
     """Return the shape check of a sequence op; its kernels have `blocks * units` columns."""
     of_states = ["initial_state"] if states == 1 else [f"initial_state[{i}]" for i in range(states)]
     what = {
-        "sequences": "(batch, steps, features of the kernel)",
+        "sequences": "(batch, steps, features), with as many features as rows of the kernel",
         **dict.fromkeys(of_states, "(batch, units)"),
         "kernel": "(features, columns)", "recurrent_kernel": "(units, columns)",
         "bias": "one for each column", "mask": "(batch, steps)",
@@ -226,7 +226,8 @@ def _composed(x, kernel, mask, reverse, zero_output, sequence, step, state):
     outputs, state = _steps(x, mask, reverse, step, state)
     if not sequence:
         return tuple(state)
-    if not outputs:  # without steps, x is empty, and so is the product
+    # Without steps, x is empty, and a matrix product with x has the right empty shape.
+    if not outputs:
         none = getitem(kernel, index=(slice(None), slice(state[0].shape[1])))
         return (matmul(x, none), *state)
     zero = zero_output and mask is not None

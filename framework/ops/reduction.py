@@ -28,7 +28,8 @@ def restore(g, axis, keepdims):
 
 
 def _spread(g, x_shape, axis, keepdims):
-    if len(axis) < len(x_shape):  # a 0-d cotangent needs no reshape to broadcast
+    # If all axes are reduced, g is 0-d and broadcasts without a reshape.
+    if len(axis) < len(x_shape):
         g = restore(g, axis, keepdims)
     return broadcast_to(g, shape=x_shape)
 
@@ -49,7 +50,8 @@ def _mean(x, *, axis, keepdims):
     dtype = x.dtype
     if dtype.kind in "iu":
         return _whole_mean(x, n, axis, keepdims)
-    if dtype.itemsize == 2:  # sum in float32: a 16-bit sum may overflow
+    # A 16-bit sum may overflow, so sum in float32.
+    if dtype.itemsize == 2:
         return np.asarray(_mean(x.astype(np.float32), axis=axis, keepdims=keepdims)).astype(dtype)
     total = added(x, axis, keepdims)
     return total / n if n else total * np.nan
@@ -167,7 +169,7 @@ def _logsumexp_vjp(g, x, y, axis, keepdims):
     """
     shares = exp(x - restore(y, axis, keepdims))
     total = reduce_sum(shares, axis=axis, keepdims=True)
-    # the sum is NaN if x is infinite, so replace it by 1
+    # The sum is NaN if x is infinite; replace it by 1.
     total = select(equal(total, total), total, 1.0)
     return restore(g, axis, keepdims) * (shares / total)
 

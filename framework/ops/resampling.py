@@ -62,9 +62,9 @@ KERNELS = {
     "bilinear": (_triangle, 1), "bicubic": (_keys, 2), "lanczos3": (_lanczos(3), 3),
     "lanczos5": (_lanczos(5), 5), "gaussian": (_gaussian, 1.5), "mitchellcubic": (_mitchell, 2),
 }  # fmt: skip
-"""By interpolation: the kernel and its radius."""
+"""For each interpolation with a kernel, the kernel and its radius."""
 
-# methods that change pixels even if the size stays the same
+# These methods change pixels even if the size stays the same.
 _SMOOTHING = ("gaussian", "mitchellcubic")
 
 METHODS = ("nearest", "area", *KERNELS)
@@ -73,7 +73,8 @@ METHODS = ("nearest", "area", *KERNELS)
 # ---- weights if the sizes are numbers ------------------------------------------------------------
 
 
-@functools.lru_cache(512)  # images of one data set often have only a few sizes
+# Images of one data set often have only a few sizes, so the weights are cached.
+@functools.lru_cache(512)
 def taps(sampling):
     """Return the rows to read and their weights, (taps, size), for `kernels/resampling.py`.
 
@@ -84,7 +85,7 @@ def taps(sampling):
     n, size, method, antialias = sampling
     scale = n / size
     if method == "nearest":
-        # in float32 as in TensorFlow, so that positions round to the same pixels
+        # Positions are float32 as in TensorFlow, so that they round to the same pixels.
         at = np.arange(0.5, size, dtype=np.float32) * np.float32(scale)
         return np.minimum(at.astype(int), n - 1)[None], None
     if method == "area":
@@ -122,7 +123,8 @@ def _taps_back(sampling):
 def _line(n, size):
     """Return the indices of the two old pixels around each new one, and the second one's weight.
 
-    Computed in float32, as in TensorFlow, so that integer images round to the same numbers.
+    Both are computed in float32, as in TensorFlow, so that integer images round to the same
+    numbers.
     """
     places = (np.arange(size, dtype=np.float32) + np.float32(0.5)) * np.float32(n / size)
     places -= np.float32(0.5)
@@ -185,7 +187,7 @@ filter_axis = Op(
 
 def resized(x, sizes, axes, method, antialias=False):
     """Return `x`, an array or tensor of floats, with the new sizes of some axes."""
-    # the same order of axes as in TensorFlow
+    # TensorFlow resizes the axes in this order.
     for axis, size in zip(axes[::-1], sizes[::-1], strict=True):
         sampling = int(x.shape[axis]), int(size), method, bool(antialias)
         if sampling[0] != sampling[1] or method in _SMOOTHING:

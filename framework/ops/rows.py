@@ -60,7 +60,7 @@ log_softmax = Op(
 
 
 def _gelu_slope_change(x, approximate):
-    """Return the second derivative of gelu."""
+    """Return the second derivative of gelu at `x`."""
     if not approximate:
         return (2 - square(x)) * exp(square(x) * -0.5) * (1 / math.sqrt(2 * math.pi))
     inner, cubic = math.sqrt(2 / math.pi), 0.044715

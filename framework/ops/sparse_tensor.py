@@ -72,7 +72,7 @@ class SparseTensor(Composite):
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> "SparseTensor":
-        """Return a sparse tensor of an object with indices, values and dense_shape."""
+        """Return the SparseTensor for an object that has indices, values and dense_shape."""
         value = sparse_tensor_value
         return cls(value.indices, value.values, value.dense_shape)
 

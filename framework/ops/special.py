@@ -72,7 +72,8 @@ def _where_not_zero(function):
     """Make `function(a, b)` 0 wherever a is 0, even if b is NaN, as in TensorFlow."""
 
     def forward(a, b):
-        if type(b) in (int, float, complex):  # otherwise np.log of a Python number would be float64
+        # Without the cast, np.log of a Python number would be float64.
+        if type(b) in (int, float, complex):
             b = np.asarray(b, np.result_type(a, b))
         return choose.zeroed(function(a, b), np.equal(a, 0))
 

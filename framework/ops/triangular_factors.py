@@ -17,12 +17,12 @@ def _block(x, rows, columns):
 
 
 def unit_lower(packed):
-    """Return the lower factor, with ones on its diagonal, from square packed factors."""
+    """Return the lower factor, with ones on its diagonal, from square matrices of both factors."""
     return lower_triangle(packed, -1) + np.eye(packed.shape[-1], dtype=np_dtype(packed))
 
 
 def _right_solve(x, u):
-    """Return x u⁻ᵀ for an upper triangle u."""
+    """Return the product of x and the inverse transpose of an upper triangular matrix u."""
     return matrix_transpose(triangular_solve(u, matrix_transpose(x), lower=False))
 
 

@@ -61,7 +61,7 @@ _FOLDS = {
     "wrap": floor_mod,
 }  # fmt: skip
 FOLDS = ("constant", *_FOLDS)
-"""The modes of `sampled`."""
+"""The modes that `sampled` accepts for coordinates outside the image."""
 
 
 # ---- reading pixels ------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def _neighbours(x, n, order, mode, rounding):
 
 
 def _placed(x, n, mode):
-    """Return positions as integers from 0 to n - 1, and a mask of those inside (None: all)."""
+    """Return positions as integers from 0 to n - 1, and a mask of those inside; None if all are."""
     if mode != "constant":
         x = _FOLDS[mode](x, n)
     inside = logical_and(greater_equal(x, 0), less_equal(x, n - 1))
@@ -181,12 +181,13 @@ def projected(x, transforms, *, size, order, mode, fill, affine=False, straight=
         across, down = divide(across, k), divide(down, k)
     height, width = x.shape[1:3]
     coordinates = [down, across]
-    if mode == "reflect" and order == 1:  # the same numbers as by the four neighbours, in less time
+    # Clipped coordinates give the same numbers as the four neighbors' positions, in less time.
+    if mode == "reflect" and order == 1:
         coordinates = [
             clip(_reflected(c, n), 0.0, n - 1.0) for c, n in ((down, height), (across, width))
         ]
         mode = "nearest"
-    # interpolate in float64, although positions are rounded to float32
+    # For float64 images interpolate in float64, although positions are rounded to float32.
     if np_dtype(x) == np.float64:
         coordinates = [cast(c, dtype=np.dtype(np.float64)) for c in coordinates]
     y = sampled(x, coordinates, order=order, mode=mode, fill=fill, rounding="away", lost=lost)

@@ -19,7 +19,7 @@ def floating(x):
 
 
 def _last(x, first):
-    """Return `x` with its channels last."""
+    """Return `x` with its channels moved to the last axis."""
     return transpose(x, perm=(0, *range(2, x.ndim), 1)) if first else x
 
 
@@ -86,7 +86,7 @@ def _largest(x, axis, edges):
 
 
 def _mean(x, axis, edges):
-    """Average by one matrix product: (positions, size) times (batch, size, inner sizes)."""
+    """Average each window by one matrix product: (positions, size) by (batch, size, inner size)."""
     x, shape = floating(x), tuple(x.shape)
     weights = np.zeros((len(edges), shape[axis]), x.dtype.np)
     for row, (start, end) in zip(weights, edges):
