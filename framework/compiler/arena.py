@@ -83,7 +83,7 @@ class Arena:
 
 
 def peak(pieces):
-    """Return the largest number of bytes in use at once, from (bytes, first, last) positions."""
+    """Return the largest number of bytes in use at once by blocks of (bytes, first, last)."""
     changes = [(first, size) for size, first, _ in pieces]
     # A value is still live at its last position, so its memory is freed at + 0.5.
     changes += [(last + 0.5, -size) for size, _, last in pieces]

@@ -60,7 +60,7 @@ class AuditRecorder(GraphRecorder):
     def _differs(self, what, position=None, guarded=False):
         if self._difference is None:
             self._difference = Difference(what, position, guarded)
-        self._at = None  # ends the comparison, because only the first difference is reported
+        self._at = None  # None ends the comparison, because only the first difference is reported.
 
     def _differs_here(self, what="", guarded=False):
         self._differs(what, self._line(), guarded)
@@ -162,7 +162,8 @@ class AuditRecorder(GraphRecorder):
                 return
             self._corresponds(value, tensor)
         if sized:
-            self._at += len(made)  # skip the guards on these shapes, which have just been compared
+            # The shapes that guards check were just compared, so skip these guards.
+            self._at += len(made)
 
     def variable_read(self, variable, tensor):
         serial = variable.serial
@@ -172,7 +173,8 @@ class AuditRecorder(GraphRecorder):
             value = self._read[serial]
         else:
             value = self._graph.variables.get(serial)
-            if value is None:  # the graph does not contain this variable
+            # The graph does not contain this variable.
+            if value is None:
                 value = Value(tensor.array, variable=variable)
             self._read[serial] = value
             if variable._resizable and (node := self._next(GuardNode)) is not None:
@@ -220,7 +222,8 @@ class AuditRecorder(GraphRecorder):
             return False
         if not all(map(self._is, block.inputs, inputs)):
             return False
-        # the reference prevents an in-place update of the old array, so `undo` can restore it
+        # This reference prevents an in-place update of the old array, so that `undo` can restore
+        # the array.
         for variable in variables:
             self._before.setdefault(variable.serial, (variable, variable._array))
         self._block = block

@@ -32,7 +32,7 @@ def paths_of(code):
     if found is None:
         if len(_known) >= _KEPT:
             _known.clear()
-        # the entry keeps the code object alive, so that no other object gets its id
+        # The cache entry keeps the code object alive, so that no other object gets its id.
         found = _known[id(code)] = code, _paths(code)
     return found[1]
 
@@ -51,7 +51,7 @@ def _paths(code):
 
 
 def _argument_count(code):
-    # the code flags that mark *args and **kwargs
+    # These flags of a code object mark *args and **kwargs.
     starred = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
     return code.co_argcount + code.co_kwonlyargcount + starred
 
@@ -67,7 +67,7 @@ def _roots(instruction, code, arguments):
         return [(LOCAL, value)] if value in arguments else []
     if name in _LOCALS:
         return [(LOCAL, value)] if value in arguments else []
-    # the instruction loads two variables; the attribute that follows belongs to the second
+    # The instruction loads two variables; the attribute that follows belongs to the second.
     if name in _PAIRS:
         return [(LOCAL, value[1])] if value[1] in arguments else []
     return []

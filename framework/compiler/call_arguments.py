@@ -61,7 +61,9 @@ def describe(value, key, arrays, token, numbers=None):
         arrays.append(array)
         key += array.dtype, array.shape
         if not array.flags.c_contiguous:
-            key.append(array.strides)  # the rounding of sums depends on memory order
+            # The key contains the strides, because the rounding of sums depends on the memory
+            # order.
+            key.append(array.strides)
         if masks.in_use and (mask := mask_of(value)) is not None:
             key.append(_MASK)
             describe(mask, key, arrays, token)
@@ -167,7 +169,7 @@ def with_tensors(value):
 
 
 class CallArguments:
-    """The arguments of a call: nests that contain tensors and arrays."""
+    """The arguments of a call, which are nests that contain tensors and arrays."""
 
     __slots__ = ("_leaves", "values")
 

@@ -2,7 +2,7 @@
 
 
 def tell(sentence, error=None):
-    """Log a warning, and at level DEBUG the traceback of the error that caused it."""
+    """Log `message` as a warning, and at level DEBUG the traceback of the error that caused it."""
     import logging
 
     logger = logging.getLogger("framework")

@@ -80,7 +80,7 @@ class ConcreteFunction:
 
     @property
     def parameters(self):
-        """[name, kind, default as (value,) or None] of each parameter but a method's object."""
+        """A list of [name, kind, (default,) or None] per parameter, without a method's object."""
         return [
             (p.name, p.kind.name, None if p.default is p.empty else (p.default,))
             for p in self._signature.parameters.values()

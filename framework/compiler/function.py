@@ -95,7 +95,8 @@ class Function:
             )
         self._calls = 0
         self._in_python = 0
-        # for the fast path: ([(dtype, shape) of each tensor], plan, result builder)
+        # The fast path uses ([(dtype, shape) of each tensor], plan, function that builds the
+        # result).
         self._latest = None
         self._signatures = SeenSignatures()
         functools.update_wrapper(self, python_function)
@@ -109,7 +110,7 @@ class Function:
         self._objects = ObjectTokens(self._plan_cache)
 
     def __getstate__(self):
-        return {**self.__dict__, "_latest": None}  # a copy creates its own plans
+        return {**self.__dict__, "_latest": None}  # A copy of the function creates its own plans.
 
     @property
     def input_signature(self):
@@ -178,7 +179,9 @@ class Function:
                 key.append(array.dtype)
                 key.append(array.shape)
                 if not array.flags.c_contiguous:
-                    key.append(array.strides)  # the rounding of sums depends on memory order
+                    # The key contains the strides, because the rounding of sums depends on the
+                    # memory order.
+                    key.append(array.strides)
             else:
                 describe(value, key, arrays, self._objects.token, numbers)
         if kwargs:
@@ -251,7 +254,7 @@ class Function:
         if self._in_python and self._wanted:
             lines.append(
                 f"{_count(self._in_python, 'call')} ran eagerly: tapes or other recorders were "
-                "open, or for a reason above."
+                "open, or for one of the reasons above."
             )
         return "\n".join(lines)
 
@@ -264,8 +267,8 @@ class Function:
         """Return a ConcreteFunction: this function for one signature.
 
         Args:
-            args, kwargs: the arguments, with `tf.TensorSpec` or tensors for tensors; by default
-                those of `input_signature`. For a method, the object is the first.
+            args, kwargs: the arguments; a tensor is given as a `tf.TensorSpec` or a tensor. By
+                default those of `input_signature`. For a method, the object is the first.
         """
         return self.concrete_of((), args, kwargs)
 
@@ -305,12 +308,12 @@ class BoundFunction(functools.partial):
 
     @property
     def function(self):
-        """The `tf.function`."""
+        """The `tf.function` that this object calls."""
         return self.func
 
     @property
     def instance(self):
-        """The object."""
+        """The object whose method this is; calls pass it as the first argument."""
         return self.args[0]
 
     __func__, __self__ = function, instance
@@ -355,12 +358,12 @@ class _Body(CallArguments):
 
     @property
     def function(self):
-        """The user's function."""
+        """The user's Python function that the body calls."""
         return self._function.python_function
 
     @property
     def names(self):
-        """Names of the arrays, from the parameters of the function."""
+        """Names of the arrays among the arguments, from the parameters of the function."""
         try:
             parameters = list(inspect.signature(self._function.python_function).parameters)
         except (TypeError, ValueError):
@@ -419,7 +422,7 @@ def _any_masked(values):
 
 
 def _within_a_layer():
-    """Return [training, compute dtype] of the open layer call: inner layers inherit both."""
+    """Return [training, compute dtype] of the open layer call, which inner layers inherit."""
     layer, training, _ = thread.call
     return [_TRAINING[None if training is None else bool(training)], str(layer.compute_dtype)]
 

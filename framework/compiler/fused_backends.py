@@ -165,10 +165,11 @@ class NumbaLoops:
         # Values are identified by their index in the pool.
         self._at = {id(v): i for i, v in enumerate([*arrays, *self.numbers.read])}
         self._size = len(self._at)
-        self._temporary = []  # one (has the size of variables, dtype) per temporary array
+        # for each temporary array, (whether it has the size of the variables, dtype)
+        self._temporary = []
         # (pool index of the source, pool index of the target) of the copies at the end
         self._copies = []
-        # one (GroupLoop, pool indices of its arrays, [(pool index of a mean, divisor)]) per loop
+        # for each loop, (GroupLoop, pool indices of its arrays, [(pool index of a mean, divisor)])
         self._calls = []
         for position, group in enumerate(groups):
             later = {id(v) for g in groups[position + 1 :] for v in g.inputs}
@@ -253,7 +254,8 @@ class _BatchedLoop:
     """
 
     def __init__(self, group, graph):
-        self._graph = graph  # keeps the Values alive whose ids are part of the key in `_built`
+        # The graph keeps its Values alive, because their ids are part of the key in `_built`.
+        self._graph = graph
         self._task, self._each = group.task, group.seconds() / group.size
         values = *group.inputs, *group.outputs
         self._dtypes = [v.dtype for v in values]
@@ -282,7 +284,7 @@ class _BatchedLoop:
         try:
             numbers, parts = self._known[key]
         except KeyError:
-            # the sizes change from call to call, so old entries are useless
+            # The sizes change from call to call, so old entries are useless.
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             numbers, parts = self._known[key] = self._template(key[1:], [a.dtype for a in arrays])

@@ -74,7 +74,8 @@ class FusedFunction:
         if any(v.constant is not None and v.shape for v in node.inputs):
             return False
         if node.op.name == "reduce_mean":
-            return False  # not possible: a mean divides by the size, which may differ between calls
+            # A mean divides by the size, which may differ between calls, so it cannot be compiled.
+            return False
         return is_sum(node) == "all" or (node.op.kind == "elementwise" and not node.attrs)
 
     def work(self, size):

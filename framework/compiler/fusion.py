@@ -22,7 +22,7 @@ class FusionGroup:
     def __init__(self, shape):
         self.shape = shape
         self.nodes, self.inputs, self.outputs = [], (), ()
-        # ids of sums, and of scalars computed from sums, which are known only after the loop
+        # ids of sums and of scalars computed from sums, whose values are known only after the loop
         self.late = set()
         # the row length if the group has operands or sums with one element per row or column, else
         # None
@@ -155,7 +155,7 @@ class _FusionPass:
         if group is None or group.shape != x.shape or id(x) in group.late:
             return False
         if any(is_sum(s) and s.inputs[0] is x for s in group.nodes):
-            return False  # a loop computes only one sum of a value
+            return False  # A loop computes only one sum of a value.
         if not _rows_agree(group, node) or not group.has_room([node]):
             return False
         group.late.add(id(node.outputs[0]))

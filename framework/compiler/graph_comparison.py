@@ -84,7 +84,7 @@ def _node_difference(s, t, numbers):
         x.shape != y.shape or x.dtype != y.dtype
         for x, y in zip(s.all_outputs, t.all_outputs, strict=True)
     ):
-        # A guard on the result's shape follows if that depends on values.
+        # If the shape of the result depends on values, the next node is a guard on the shape.
         return Difference("", t.line, guarded=type(s) is OpNode and s.op.sized_by_values)
     return None
 
@@ -159,7 +159,7 @@ def equal(x, y):
         if x.shape != y.shape or x.dtype != y.dtype:
             return False
         if x.dtype.hasobject:
-            # compares elements, because the bytes of an object array are addresses
+            # Compare elements, because the bytes of an object array are addresses.
             return x.tolist() == y.tolist()
         return x.tobytes() == y.tobytes()
     if isinstance(x, (tuple, list)):

@@ -29,7 +29,7 @@ class Value:
         self.argument = argument  # index of this value among the graph's arguments, or None
         self.constant = constant  # the array if the value is a constant, else None
         self.variable = variable  # the variable that held this value before the call, or None
-        self.fixed = constant is not None  # whether it is computed from constants only
+        self.fixed = constant is not None  # whether the value is computed from constants only
         self.node = None
         self.name = None
 
@@ -137,7 +137,7 @@ class Graph:
         results: the Values returned.
     """
 
-    facts = None  # further data that must be equal in two traces before they become a plan
+    facts = None  # further data that must be equal in two traces for them to become a plan
     structure = None  # the structure (nest) of the returned value
     watched = types.MappingProxyType({})  # serial of a variable -> whether a tape watched it
     blocks = types.MappingProxyType({})  # index of a block's first node -> Block
@@ -206,13 +206,13 @@ class GraphRecorder(Recorder):
         self._blocks, self._changed = [], ()
         self._read = {}  # serial of a variable -> its Value before the call
         self._before = {}  # serial of a variable -> (variable, its array before the call)
-        self._constants = {}  # id of an array -> Value; the Value keeps the array alive
+        self._constants = {}  # id of an array -> its Value, which keeps the array alive
         self.arguments = []
         for place, tensor in enumerate(arguments):
             self.arguments.append(self._new(tensor, argument=place))
 
     def __enter__(self):
-        # replaces all other recorders while it is open
+        # While it is open, this recorder replaces all others.
         self._outer, thread.stack = thread.stack, (self,)
         return self
 
@@ -255,7 +255,7 @@ class GraphRecorder(Recorder):
             variable._array = array
 
     def _line(self):
-        """Return the line in user code, or, without lines, note whether user code runs."""
+        """Return the user's source line; if lines are not kept, note whether user code runs."""
         if self.keeps_lines:
             return user_position(2)
         if self.finds_user_code and not self.runs_user_code:
@@ -339,7 +339,7 @@ class GraphRecorder(Recorder):
 
     def value_read(self, tensor, how):
         value = self.known(tensor)
-        # a value computed from constants only needs no guard
+        # A value computed only from constants needs no guard.
         if value is None or value.fixed:
             return
         if how in _EXACT and value.size == 1:

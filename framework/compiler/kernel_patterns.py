@@ -94,7 +94,7 @@ def _with_convolution(pooling, uses, readers):
         args = [scatter.args[0], x, w, y, chosen]
         found[id(scatter)] = ()
         found[id(back)] = (OpNode(_back, args, back.attrs, back.outputs, (), back.layer),)
-        # the gradient of the convolution's ReLU also reads the output
+        # The gradient of the convolution's ReLU also reads the output.
         reads += back.args[3] is all_y
     if uses[id(all_y)] != reads:
         return {}  # a node outside the pattern reads the convolution's output
@@ -118,8 +118,8 @@ def _with_derivative(by_x, readers, order, replacements):
             continue
         first, second = sorted((by_x, by_w), key=lambda node: order[id(node)])
         if any(order.get(id(v.node), -1) >= order[id(first)] for v in (x, w)):
-            # x or w is computed between the nodes, as in a transposed convolution, where x is a
-            # gradient
+            # In a transposed convolution x is a gradient, so x or w may be computed between the
+            # two nodes.
             continue
         attrs = {**window, "relu": False, "needed": (True, True, False)}
         outputs, back = (*by_x.outputs, *by_w.outputs), table["conv_bias_back"]
@@ -138,7 +138,7 @@ def _with_slope(back, readers, order, replacements):
     if any(type(v) is not Value for v in (g, x)) or (g.shape, g.dtype) != (x.shape, x.dtype):
         return {}
     if x.dtype not in FLOATS:
-        # for 16-bit floats, the fused kernel would round the derivative before the product
+        # For 16-bit floats, the fused kernel would round the derivative before the product.
         return {}
     for forward in readers[id(x)]:
         if not _is(forward, "gelu") or forward.attrs != back.attrs:

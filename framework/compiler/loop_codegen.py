@@ -46,7 +46,9 @@ class LoopCodegen:
             self._step(*step, numbers=numbers)
         self._outputs()
         if len(self.places) > MOST_ARRAYS:
-            raise InvalidArgumentError(f"a loop has at most {MOST_ARRAYS} arrays.")
+            raise InvalidArgumentError(
+                f"a loop has at most {MOST_ARRAYS} arrays, got {len(self.places)}."
+            )
 
     # ---- operands of the loop ----
 
@@ -59,9 +61,11 @@ class LoopCodegen:
     def _operand(self, operand):
         name, dtype, layout, ndim = operand
         if name in self.values:
-            raise InvalidArgumentError(f"two operands are named {name!r}.")
+            raise InvalidArgumentError(
+                f"expected operands of different names, got two operands {name!r}."
+            )
         if dtype not in (*scalar_code.FLOATS, *scalar_code.INTEGERS, scalar_code.BOOL):
-            raise InvalidArgumentError(f"a loop has no {dtype.name} operands.")
+            raise InvalidArgumentError(f"a loop does not support operands of dtype {dtype.name}.")
         into = [v for v, target in self.program.stores.items() if target == name]
         if len(into) > 1 or (into and layout != FULL):
             raise InvalidArgumentError(
@@ -120,12 +124,17 @@ class LoopCodegen:
         layout = _joined([g.layout for g in given if isinstance(g, _LoopValue)])
         value = _LoopValue(f"v{len(self.values) - len(self.program.operands)}", gives, layout)
         if numbers is not None and layout != NUMBER:
-            raise InvalidArgumentError(f"{name!r}: only scalars can be computed after the sums.")
+            raise InvalidArgumentError(
+                f"{name!r}: expected scalar arguments, because only "
+                "scalars can be computed after the sums."
+            )
         numbers = self.once if numbers is None else numbers
         lines = {NUMBER: numbers, COLUMN: self.each_row}.get(layout, self.each)
         lines.append(f"{value.text} = {text}")
         if name in self.values:
-            raise InvalidArgumentError(f"two values are named {name!r}.")
+            raise InvalidArgumentError(
+                f"expected steps of different names, got two values {name!r}."
+            )
         self.values[name] = value
 
     def _given(self, op, argument):
@@ -143,14 +152,16 @@ class LoopCodegen:
     # ---- stores and sums ----
 
     def _sums(self):
-        """Give the sums names, so that the steps after the loop can read them."""
+        """Give each sum a name in the source, by which the steps after the loop can read it."""
         self.sums = []  # (name in the source, value, summed axes: "all", "leading" or "last")
         for name, over in self.program.sums.items():
             value = self._named(name)
             if over not in ("all", "leading", "last") or value.dtype.kind != "f":
                 raise InvalidArgumentError(f"cannot sum {value.dtype.name} {name!r} over {over!r}.")
             if value.layout != FULL:
-                raise InvalidArgumentError(f"{name!r} does not have the results' shape.")
+                raise InvalidArgumentError(
+                    f"expected a value of full shape to sum, got {name!r} of another layout."
+                )
             label = f"s{len(self.sums)}"
             self.sums.append((label, value, over))
             if over == "all":
@@ -169,7 +180,10 @@ class LoopCodegen:
                 self.after.append(f"store({target}, 0, {value.text}, {self.places[target]})")
                 continue
             if value.layout not in (FULL, COLUMN):
-                raise InvalidArgumentError(f"{name!r} does not have the results' shape.")
+                raise InvalidArgumentError(
+                    "expected a value of full shape, or one per row, to "
+                    f"store, got {name!r} of another layout."
+                )
             if into is None:
                 target = self._parameter(
                     f"y{len(self.places)}", value.dtype, next(dimensions), True
@@ -202,7 +216,9 @@ class LoopCodegen:
                 f"{name!r} cannot be stored to {into!r}, which is not an operand."
             )
         if self.values[into].dtype != value.dtype or value.layout != FULL:
-            raise InvalidArgumentError(f"{name!r} and {into!r} differ in dtype or shape.")
+            raise InvalidArgumentError(
+                f"{name!r} cannot be stored to {into!r}: expected equal dtypes and shapes."
+            )
         return self.targets[name]
 
     def _store(self, target, value):

@@ -18,7 +18,8 @@ from framework.kernels.products import COLUMNS
 def fits_loop(node):
     """Return whether a loop can contain the node: its op, dtypes and layouts are supported."""
     if not all(v.size for v in node.inputs):
-        return False  # loops do not support empty inputs
+        # Loops do not support empty inputs.
+        return False
     if is_sum(node):
         return True
     (output,) = node.outputs if len(node.outputs) == 1 else (None,)
@@ -35,7 +36,7 @@ def fits_loop(node):
     # `is None` comes first because `np.dtype("float64") == None` is True
     if gives is None or gives != output.dtype:
         return False
-    # for scalars, NumPy and the loop both call the C library: the bits are equal
+    # For scalars, NumPy and the loop both call the C library, so the bits are equal.
     if node.op.name == "power":
         exponent = None if type(node.args[1]) is Value else node.args[1]
         return not output.shape or not loop_kernels.is_slow("power", exponent)
@@ -222,7 +223,8 @@ def _constant(value, shape):
     return loop_kernels.LoopConstant(number, array.dtype, kind) if fits else None
 
 
-# Estimate: a NumPy call takes CALL seconds, plus BYTE seconds per byte that it reads or writes.
+# A NumPy call is estimated to take CALL seconds, plus BYTE seconds per byte that it reads or
+# writes.
 CALL, BYTE = 0.5e-6, 1e-10
 # A plan starts to use loops once its NumPy calls have taken as long as importing Numba and
 # compiling the loops that are not cached on disk.

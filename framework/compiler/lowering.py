@@ -21,7 +21,7 @@ _MANY = 1024  # minimum elements for which an array filled with the scalar is fa
 
 def call(ufunc, name, operands, out):
     """Return the source of a ufunc call that writes into `out`, or allocates if `out` is None."""
-    if out is not None:  # np.maximum and np.minimum accept `out` only as keyword
+    if out is not None:  # np.maximum and np.minimum accept `out` only as a keyword argument.
         out = f"out={out}" if ufunc in (np.maximum, np.minimum) else out
         operands = [*operands, out]
     return f"{name}({', '.join(operands)})"

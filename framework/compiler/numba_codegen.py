@@ -174,7 +174,8 @@ class NumbaCodegen(NumpyCodegen):
     def _access(self, value, unit, written=False, columns=False):
         """Return the MemoryAccess of a value; without `unit` (bytes), chunks use all of it."""
         if not written and id(value) not in self._in_buffers:
-            unit = None  # a view can have its rows in another order than the array it views
+            # A view can have its rows in another order than the array it views.
+            unit = None
         return MemoryAccess(self._memory(value), unit, written, columns)
 
     def _op(self, position, node):
@@ -285,7 +286,7 @@ class NumbaCodegen(NumpyCodegen):
         owned = {key: old for key, old in in_place.items() if id(old) in places}
         made = GroupLoop(group, in_place)
         for value in (*made.outputs, *made.sums):
-            # Results and assigned values get new arrays here; other values lie in the arena.
+            # Results and assigned values get new arrays here; the arena holds all other values.
             escaped = self.lives.root(value) in self.lives.escaped
             out = None if escaped else self._destination(position, group, value)
             value.name = self._numbered_name(value.node.op.name)
@@ -404,7 +405,8 @@ class NumbaCodegen(NumpyCodegen):
         text = self._bound(id(made.loop), "loop", made.loop)
         nodes = ", ".join(s.op.name for s in group.nodes)
         names = ", ".join([*operands, *(self._passed(made, v, v.name) for v in outs)])
-        if made.flat:  # the call has buffer names, so its comment lists the values
+        # The arguments are names of buffers, so a comment lists the values that they hold.
+        if made.flat:
             read = [self._name(v) for v in made.inputs]
             written = ", ".join(v.name for v in group.outputs)
             nodes = f"{written} from {', '.join(read)} by {nodes}"

@@ -47,7 +47,7 @@ class NumpyCodegen:
         self._drawn = {}  # id of a generator's state -> (variable's name, old array's name)
         self._guards_left = len(graph.guards)
         for value in self.lives.values():
-            value.name = None  # another code generation may have named the value
+            value.name = None  # an earlier code generation may have named it
         for value, text in zip(graph.arguments, argument_names, strict=True):
             value.name = self._unique(text)
         self._check_state(state)
@@ -125,7 +125,7 @@ class NumpyCodegen:
         return self._bound(id(variable), short, variable)
 
     def _number(self, number, dtype=None):
-        """Return the expression of a number; beside floats a 0-d array, which is faster."""
+        """Return the expression of a number: beside float arrays a 0-d array, which is faster."""
         if dtype is not None and dtype.kind == "f" and isinstance(number, (int, float)):
             array = np.asarray(number, dtype)
             key = ("number", array.tobytes(), dtype)
@@ -384,7 +384,7 @@ class NumpyCodegen:
                 return None
             variable = self._variable(found[0])
             name = self._unique(f"{variable}_own")
-            # on a separate line, because `own` counts references
+            # The call needs a line of its own, because `own` counts the references to the array.
             self._body.append(f"{name} = own({variable})")
             return name
         if value.dtype.kind not in "fiub" or not value.nbytes:

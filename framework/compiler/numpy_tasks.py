@@ -132,7 +132,8 @@ class ProductTasks:
             if not epilogue_nodes:
                 break
             nodes += epilogue_nodes
-        while nodes[-1].op is table["reshape"]:  # trailing reshapes are not part of the task
+        # Reshapes that follow the last op of the task are not part of the task.
+        while nodes[-1].op is table["reshape"]:
             (task.output,) = nodes.pop().inputs
         self.absorbed.update(map(id, nodes))
         self.by_end[id(nodes[-1])] = task

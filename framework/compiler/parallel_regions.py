@@ -182,7 +182,7 @@ class _RegionCall:
     def _put(self, places, array):
         """Write the address of an array into the task arguments; this runs for each new batch."""
         if array.flags.writeable and array.size:
-            # four times faster than `array.ctypes.data`
+            # This takes a quarter of the time of `array.ctypes.data`.
             address = ctypes.addressof(ctypes.c_char.from_buffer(array))
         else:
             address = array.ctypes.data

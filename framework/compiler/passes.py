@@ -39,7 +39,8 @@ def _raising_nodes_first(graph, nodes):
     producers = {id(v): () for v in graph.arguments}
     for node in nodes:
         if type(node) is GuardNode:
-            break  # a node must not raise an error if a guard before it fails
+            # A node must not raise an error if a guard before it fails.
+            break
         if type(node) is DrawNode:
             continue
         read = [producers.get(id(v)) for v in node.inputs if v.constant is None]
@@ -104,7 +105,8 @@ def simplified(graph):
     def resolved(value):
         return replacements.get(id(value), value)
 
-    keep = []  # keeps replaced Values alive, so that no id is used twice
+    # These references keep replaced Values alive, so that no later Value gets the same id.
+    keep = []
     for node in graph.nodes:
         if type(node) is GuardNode:
             value = resolved(node.args[0])

@@ -33,8 +33,8 @@ class Plan:
             `audit_due` is true.
         ordered: whether a call returns None for arguments that are not in C order.
 
-    `source` is the generated source. `shared` has the indices of the arguments of which results or
-    assigned values may be views. Any thread can call a plan. Plans that change the same variables
+    `source` is the generated source. `shared` has the indices of the arguments whose memory results
+    or assigned values may share. Any thread can call a plan. Plans that change the same variables
     run one at a time, others in parallel, each call in an arena of its own.
 
     A plan starts with the NumPy backend. It changes to Numba loops at a call whose number depends
@@ -58,7 +58,7 @@ class Plan:
         self._lock = lock_of(self._changed)
         self._generators = generators(graph)
         self._loop_code = None  # the NumbaCodegen until the plan uses its loops; then None
-        self._changing = threading.Lock()  # held while the plan changes its backend
+        self._changing = threading.Lock()  # This lock is held while the plan changes its backend.
         self.tier = "numpy"
         program = NumpyCodegen(
             grouped(with_parallel_tasks(self._graph), _fits_blocks, alone), *self._names
@@ -82,7 +82,7 @@ class Plan:
         self._offer(self._on_trial(form, otherwise), form)
 
     def _offer(self, run, form):
-        """Let calls use this compiled function."""
+        """Replace what calls run by this compiled function."""
         # `_now` is (list, function, whether NumPy can warn, form). A call pops an entry of the
         # list: the list of the plan lock, or, without a lock, a list of idle functions, each with
         # its own arena.
@@ -235,7 +235,8 @@ class Plan:
             entry = free.pop()
         except IndexError:
             free, run, warns, entry = self._another()
-        except BaseException:  # a KeyboardInterrupt: release the lock that `pop` acquired
+        # A KeyboardInterrupt can come after `pop` has acquired the lock, so release the lock.
+        except BaseException:
             if run is not None:
                 free.append(True)
             raise
@@ -246,14 +247,14 @@ class Plan:
         except RuntimeError as error:
             if "already entered" not in str(error):
                 raise
-            # an outer call is in `_context`, so `run` has not started: suppress warnings the slow
-            # way
+            # An outer call is in `_context`, so `run` has not started; `_slowly` suppresses
+            # warnings itself.
             return _slowly(run, *arrays)
         finally:
             free.append(entry)
 
     def _another(self):
-        """Return (list, function, warns, entry) if the list is empty: create an arena, or wait."""
+        """Return (list, function, warns, entry) for a call that found the list of `_now` empty."""
         free, run, warns, form = self._now
         if run is None:
             return free, None, warns, _new_run(form)

@@ -61,7 +61,7 @@ class PlanCache:
         self.unlike = {}  # key -> number of calls that created variables or changed Python state
         self.user_code = {}  # key -> True if code outside the package calls ops
         self.attempts = {}  # key without its numbers -> the `_Attempts` of `SymbolicPlans`
-        self.lock = threading.RLock()  # held while the tables above change
+        self.lock = threading.RLock()  # This lock is held while the tables above change.
         self._told = set()  # kinds of messages that have been logged
 
     def __reduce__(self):
@@ -154,7 +154,7 @@ class PlanCache:
         except NoPlanError as reason:
             self.refuse(key, str(reason))
             return run.result, None
-        # the compiler failed, but the body has already returned its result
+        # The compiler failed, but the body has already returned its result.
         except Exception as error:
             self.refuse(key, f"generating the plan failed ({brief(error)})", error)
             return run.result, None
@@ -260,7 +260,7 @@ class PlanCache:
         if run.recording.created_variables:
             if count > _ATTEMPTS:
                 self.refuse(key, "the function creates variables at every call")
-        elif count > 1:  # the first such call is accepted, because it may have filled a cache
+        elif count > 1:  # The first such call is accepted, because it may only have filled a cache.
             self.refuse(key, f"the function changes {run.changed}, which it reads")
 
     def _disagree(self, key, found):
@@ -337,7 +337,7 @@ class PlanCache:
             guards = f", one for each path of values that Python reads ({', '.join(reads)})"
             count = f"{len(entries)} plan{'' if len(entries) == 1 else 's'}"
             troubles = sorted({e.plan.trouble for e in entries if e.plan.trouble is not None})
-            troubles = [f" It stays with NumPy calls: {t}." for t in troubles]
+            troubles = [f" The plan stays with NumPy calls: {t}." for t in troubles]
             guards = guards if reads else ""
             memory = _memory([e.plan.nbytes for e in entries])
             lines.append(f"({text_of(key)}): {count}{guards}.{memory}{''.join(troubles)}")
@@ -435,7 +435,8 @@ def _memory(sizes):
 
 def compiles():
     """Return whether this thread can run plans: no recorder, symbolic call or numerics check."""
-    here = thread.__dict__  # reading a thread's attributes costs time
+    # Each access to an attribute of a thread-local object costs time, so read its dict once.
+    here = thread.__dict__
     return (
         not here["stack"]
         and here["symbolic"] is None

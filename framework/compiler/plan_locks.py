@@ -60,7 +60,7 @@ class PlanLocks:
 _locks = weakref.WeakValueDictionary()
 _all = weakref.WeakSet()
 _assigning = threading.RLock()
-# held by every traced call, because it may change any variable
+# Every traced call holds this lock, because the call may change any variable.
 _tracing = PlanLock()
 _LONGEST = 60.0  # maximum seconds that a traced call waits for the plans of other threads
 
@@ -96,7 +96,8 @@ class exclusive_trace:
             self._acquired = acquire(PlanLocks(lists, locks), outer, _LONGEST)
             if self._acquired is None:
                 return self
-            if len(self._all_locks()) == len(locks):  # no plan has added a lock
+            # No plan has added a lock in the meantime.
+            if len(self._all_locks()) == len(locks):
                 _held.locks.append(self._acquired)
                 return self
             self._acquired.append(True)

@@ -90,7 +90,8 @@ class TiledProductTask(NamedTuple):
     """The task of a tiled product.
 
     loop: the task of the loop. place: the index of the product among the loop's arrays.
-    arrays: the number of the loop's arrays. beside: the indices of those with the product's shape.
+    arrays: the number of the loop's arrays. beside: the indices of the loop's arrays that have the
+        product's shape.
     product: the product's task, see `kernels.products.prepared`.
     """
 

@@ -83,7 +83,8 @@ class Guard:
     def holds(self):
         """Return whether the value is unchanged."""
         if self.kind == LOCAL and self.root() is None:
-            return True  # the object of the trace has been deleted, so no later call can read it
+            # The object of the trace has been deleted, so no later call can read the value.
+            return True
         return _same(self.now(), self.value)
 
 
@@ -205,7 +206,8 @@ def _attribute(value, name):
     if isinstance(found, types.MemberDescriptorType):
         return getattr(value, name, _MISSING), True
     if found is not _MISSING and hasattr(type(found), "__set__"):
-        return _MISSING, False  # reading a descriptor, such as a property, would run code
+        # Reading a descriptor, such as a property, would run code.
+        return _MISSING, False
     own = _own(value)
     if name in own:
         return own[name], True
@@ -256,7 +258,8 @@ class Watch:
         self._remember(function)
         self._guards, self._roots = {}, []
         self._seen = set()  # ids of processed code objects
-        self._held = []  # these code objects: while they live, no other object has their ids
+        # These references keep the code objects alive, so that no other object gets their ids.
+        self._held = []
         # id of a random generator -> (generator, its state before the call, its name)
         self._random = {}
         self.asks_for_types = False
@@ -269,8 +272,8 @@ class Watch:
         gc.disable()
         self._outer = sys.gettrace()
         self._global_random = _global_random()
-        self._base = sys._getframe(1)  # the frame that makes the call
-        # cheaper than sys.setprofile, which reports calls of C functions too
+        self._base = sys._getframe(1)  # the frame of the code that calls the traced function
+        # sys.settrace costs less than sys.setprofile, which reports calls of C functions too.
         sys.settrace(self._see)
         return self
 
@@ -304,7 +307,8 @@ class Watch:
             asks = not _ASKING.isdisjoint(code.co_names)
             is_library = _is_library(frame.f_globals.get("__name__") or "")
             if is_library and not asks:
-                self._held.append(code)  # a reference to the code object prevents reuse of its id
+                # This reference to the code object prevents reuse of its id.
+                self._held.append(code)
                 self._seen.add(id(code))
             elif not self._is_importing(frame):
                 if not is_library:
@@ -386,7 +390,8 @@ class Watch:
         while value is not None:
             if isinstance(value, types.MethodType):
                 value = value.__func__
-            elif isinstance(value, functools.partial):  # a tf.function as a method
+            # A tf.function that is a method is a `partial` of the function.
+            elif isinstance(value, functools.partial):
                 value = value.func
             if isinstance(value, types.FunctionType):
                 self._functions[id(value.__code__)] = value

@@ -74,7 +74,8 @@ def _tensor(leaf):
 def _tensors(arrays):
     """Return a tensor for each array."""
     found = []
-    for array in arrays:  # `Tensor(array)` is inlined, which saves a call
+    # `Tensor(array)` is inlined, which saves a function call.
+    for array in arrays:
         tensor = _new(Tensor)
         tensor.array, tensor.serial = array, None
         found.append(tensor)
@@ -101,7 +102,7 @@ def _in_tuple(arrays):
     return (tensor,)
 
 
-_TENSOR = object()  # replaces a tensor among the leaves
+_TENSOR = object()  # This placeholder stands for a tensor among the leaves of a result.
 # type of a result -> function that builds it from arrays
 _FLAT = {list: _tensors, tuple: _in_tuple}
 

@@ -11,7 +11,7 @@ from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.core.variable import CoreVariable
 
-_MOST = 256  # signatures, those of all objects of a class together
+_MOST = 256  # maximum number of signatures; the methods of all objects of a class share it
 _PLAIN = (str, bytes, bool, int, float, type(None), TensorSpec)
 _UNKNOWN = object()
 
@@ -58,7 +58,7 @@ class SeenSignatures:
         ]  # fmt: skip
 
     def of(self, instance=None):
-        """Return [(args, kwargs)] of the signatures; for a method, those of one object."""
+        """Return the remembered signatures, [(args, kwargs)]; for a method, those of one object."""
         found = []
         for args, kwargs in self._seen:
             if instance is not None:
@@ -98,7 +98,7 @@ def _key(value):
 
 
 class _UnknownError(Exception):
-    """An argument has no spec."""
+    """An argument cannot be described by a TensorSpec or a plain value."""
 
 
 def _refers(leaf, instance):
@@ -109,7 +109,8 @@ def _spec(value):
     if isinstance(value, (Tensor, CoreVariable, np.ndarray, np.generic)):
         try:
             return TensorSpec(value.shape, value.dtype)
-        except TypeError:  # an array of objects
+        # An array of Python objects has no dtype that tensors support.
+        except TypeError:
             raise _UnknownError from None
     if isinstance(value, (KerasTensor, Operand)):
         raise _UnknownError

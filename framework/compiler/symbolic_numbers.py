@@ -114,7 +114,7 @@ class ScalarProgram:
                     known.append(result)
                 elif not same(result, expected):
                     return None
-        # the eager call raises this error again
+        # The eager call raises this error again, for the user to see.
         except (ArithmeticError, ValueError):
             return None
         result = [known[place] for place, _ in self._outputs]

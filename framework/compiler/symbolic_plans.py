@@ -111,7 +111,7 @@ class SymbolicPlans:
         try:
             run = traced(recording, run_body, result_packer, body.function)
         except TypeError:
-            # the body may require plain numbers, so undo the call and repeat it with plain numbers
+            # The body may require plain numbers, so undo the call and repeat it with plain numbers.
             attempts.give_up()
             recording.undo()
             return self._plan_cache(key, arrays, body)
@@ -149,7 +149,7 @@ class SymbolicPlans:
                         self._make_plan(general, made, plains[found.index(None)][1])
                         attempts.open.remove(made)
                         break
-        # the compiler failed, but the body has already returned its result
+        # The compiler failed, but the body has already returned its result.
         except Exception as error:
             attempts.give_up()
             plan_cache.refuse(general, f"generating the plan failed ({brief(error)})", error)

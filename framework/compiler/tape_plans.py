@@ -101,7 +101,7 @@ class TapePlans:
         outer = thread.stack
 
         def run_body():
-            # outer recorders, such as the user's tape, and `inner` record the body as well
+            # Outer recorders, such as the user's tape, and `inner` record the body as well.
             thread.stack = (*outer, inner, recording)
             return body(copies)
 
@@ -128,7 +128,8 @@ class TapePlans:
             )
 
         def by_plan(entry):
-            # remove the edges and notes of the body: the plan records one edge for the whole call
+            # Remove the edges and notes of the body, because the plan records one edge for the
+            # whole call.
             del tape._edges[edges:], tape._notes[notes:]
             return self._by_plan(entry, arrays, given, tape, body)
 
@@ -138,7 +139,7 @@ class TapePlans:
 
 
 def _copy(given, array):
-    """Return a tensor of the array; tapes treat it as `given`, because both have one serial."""
+    """Return `array` as a tensor with the serial of `given`, so that a tape treats both as one."""
     tensor = Tensor(array)
     if type(given) is Tensor:
         if given.serial is None:

@@ -54,7 +54,7 @@ class TracedCall:
         self.recording, self.watch, self.result = recording, watch, result
         self.leaves, self.pack = packing
         self.structure = None if self.leaves is None else structure_of(result)
-        # a call that creates variables, or only looks for user code, counts as a first call
+        # A call that creates variables, or only looks for user code, counts as a first call.
         builds = recording.created_variables or recording.finds_user_code
         self.is_first = builds or self.state is None
 

@@ -391,18 +391,18 @@ def test_a_loop_of_scalars():
 WRONG = {
     "cannot compute cholesky": LoopProgram([X], [("y", "cholesky", ("x",))], {"y": None}),
     "cannot compute floor_divide": LoopProgram([X], [("y", "floor_divide", ("x", 2))], {"y": None}),
-    "no float16": LoopProgram([full("x", "float16", 1)], [], {"x": None}),
+    "dtype float16": LoopProgram([full("x", "float16", 1)], [], {"x": None}),
     "named 'z'": LoopProgram([X], [("y", "add", ("x", "z"))], {"y": None}),
     "neither a name nor a number": LoopProgram([X], [("y", "add", ("x", None))], {"y": None}),
     "two values": LoopProgram([X], [("x", "add", ("x", 1))], {"x": None}),
     "two operands": LoopProgram([X, X], [], {"x": None}),
     "no value is named": LoopProgram([X], [], {"y": None}),
-    "differ in dtype": LoopProgram([X], [("y", "greater", ("x", 0))], {"y": "x"}),
+    "expected equal dtypes": LoopProgram([X], [("y", "greater", ("x", 0))], {"y": "x"}),
     "which is not an operand": LoopProgram([X], [("y", "add", ("x", 0))], {"y": "z"}),
     "over 'rows'": LoopProgram([X], [("y", "add", ("x", 0))], {}, {"y": "rows"}),
     "cannot sum bool": LoopProgram([X], [("y", "greater", ("x", 0))], {}, {"y": "all"}),
     "full shape": LoopProgram([row("b", "float32", 1)], [("y", "add", ("b", 0))], {}),
-    "results' shape": LoopProgram(
+    "or one per row": LoopProgram(
         [X, row("b", "float32", 1)], [("y", "add", ("b", 0))], {"y": None}
     ),
     "only scalars": LoopProgram(
