@@ -21,7 +21,8 @@ from pathlib import Path
 
 from framework.kernels import sealed
 
-VARIABLE = "FRAMEWORK_COMPILE_WAIT"  # if "1", processes wait for the compilation of kernels
+# If this environment variable is "1", processes wait for the compilation of kernels.
+VARIABLE = "FRAMEWORK_COMPILE_WAIT"
 
 # name of a group of kernels -> the modules of `fast` whose `warm` functions compile it
 GROUPS = {
@@ -39,12 +40,12 @@ GROUPS = {
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; from framework.kernels import ahead; ahead.work()"
 )
-_IDLE = 2.0  # seconds without requests after which the worker ends
+_IDLE = 2.0  # The worker ends after so many seconds without requests.
 
 _lock = threading.Lock()
 # name of a group -> (the worker that compiles it, callback for the end of the compilation)
 _pending = {}
-_failed = set()  # groups that this process compiles, because the worker failed
+_failed = set()  # groups that this process compiles itself, because the worker failed
 _worker = None
 
 
@@ -106,13 +107,15 @@ def _ask(name, when_done):
             )
         _pending[name] = _worker, when_done
         print(name, file=_worker.stdin, flush=True)
-    except (OSError, ValueError):  # the worker cannot start, or has just ended
+    # The worker cannot start, or has just ended.
+    except (OSError, ValueError):
         _pending.pop(name, None)
         _failed.add(name)
 
 
 def _started():
-    import subprocess  # imported late: the import takes some ms
+    # The import takes some ms, so it is not at the top of the file.
+    import subprocess
 
     path = filter(None, [str(Path(__file__).parents[2]), *sys.path])
     # Without -I, the worker would also import modules from the working directory.
@@ -128,7 +131,8 @@ def _started():
 def _leave(worker):
     """Let the worker finish its requests and end, while this process exits."""
     if worker.poll() is None:
-        worker.returncode = 0  # otherwise Python warns that the subprocess is still running
+        # Without a return code, Python would warn that the subprocess is still running.
+        worker.returncode = 0
 
 
 def _listen(worker):
@@ -156,7 +160,8 @@ def work():
     import queue
 
     asked, answers = queue.Queue(), os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # standard output is only for the names of compiled groups
+    # Only the names of compiled groups may go to standard output, so redirect all other output.
+    os.dup2(2, 1)
 
     def read():
         for line in sys.stdin:

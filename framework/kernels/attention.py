@@ -17,13 +17,15 @@ import numpy as np
 from framework.kernels import blas, threads, tier
 from framework.kernels.kernel_task import KernelTask, bits
 
-_FAST = 1 << 13  # minimum multiplications of q k^T for which the Numba kernel is used
+_FAST = 1 << 13  # The Numba kernel is used if q k^T takes at least this many multiplications.
 _OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # estimated seconds per score and per multiplication of q k^T
-_SHARED = 1 << 22  # minimum multiplications of q k^T that are divided among threads in NumPy
-_BLOCK = 1 << 17  # number of scores in a block: 512 KB of float32 stay in the cache
-# maximum rows of a block in causal attention, which skips the scores of later keys
+_SHARED = 1 << 22  # NumPy uses several threads if q k^T takes at least this many multiplications.
+_BLOCK = 1 << 17  # number of scores in a block, 512 KB of float32, which stay in the cache
+# Causal attention skips the scores of later keys block by block, so blocks have at most this many
+# rows.
 _CAUSAL_ROWS = 64
-_SMALL = 20.0  # up to this score, exp needs no subtraction of the row's maximum
+# If all scores are at most this large, exp cannot overflow without subtracting the row's maximum.
+_SMALL = 20.0
 _FLOAT = np.dtype(np.float32)
 NO_BIAS, NO_MASK = np.empty(0, np.float32), np.empty(0, np.bool_)
 
@@ -58,7 +60,8 @@ def forward(q, k, v, bias, mask, *, scale, causal):
                 high[part] = np.maximum.reduce(e, axis=-1)
                 e -= high[part][..., None]
                 np.exp(e, out=e)
-                total[part] = np.matmul(e, ones[:keys])  # np.matmul is 7 times as fast as np.sum
+                # A product with ones by np.matmul is 7 times as fast as np.sum.
+                total[part] = np.matmul(e, ones[:keys])
             np.divide(e @ v[(*part[:2], slice(keys))], total[part][..., None], out=o[part])
 
     _share(
@@ -72,7 +75,8 @@ def _small_exponentials(scores, ones, total):
 
     Finding the row maxima, to subtract them first, would take longer than exp.
     """
-    if not np.maximum.reduce(scores, axis=None) <= _SMALL:  # `not <=` is true for NaN, unlike `>`
+    # `not <=` is true for NaN, unlike `>`.
+    if not np.maximum.reduce(scores, axis=None) <= _SMALL:
         return None
     np.exp(scores, out=scores)
     np.matmul(scores, ones, out=total)
@@ -123,7 +127,7 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
                 _put(to_k[upto], d, q[part], first)
 
     groups = _parts(batch, heads, length, k.shape[2], skips)
-    # blocks may add to the same elements of the bias gradient, so one thread computes all blocks
+    # Blocks may add to the same elements of the bias gradient, so one thread computes all blocks.
     if needed[3]:
         groups = [[part for parts in groups for part in parts]]
     _share(work, groups, q.size * k.shape[2])
@@ -132,7 +136,7 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
 
 
 def _put(to, a, b, first):
-    """Write a^T b to `to` if `first`, else add it to `to`."""
+    """Write the matrix product a^T b to `to` if `first`, else add it to `to`."""
     if first:
         np.matmul(a.swapaxes(-1, -2), b, out=to)
     else:

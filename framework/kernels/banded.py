@@ -38,7 +38,8 @@ def tridiagonal_solve(diagonals, rhs):
     above, on, below = (wide[..., k, :] for k in range(3))
     x = np.array(np.broadcast_to(rhs, (*lead, *rhs.shape[-2:])), dtype)
     n = x.shape[-2]
-    far = np.zeros_like(above)  # the second superdiagonal, which becomes nonzero by row exchanges
+    # This is the second superdiagonal, which becomes nonzero by row exchanges.
+    far = np.zeros_like(above)
     if n:
         above[..., -1] = 0
     with np.errstate(all="ignore"):

@@ -16,7 +16,7 @@ _FAR = 25.0
 
 
 def _powers(order):
-    """Return the coefficients 1 / (k! (k + order)!) of the powers of x²/4, highest first."""
+    """Return the coefficients 1 / (k! (k + order)!) of the powers of x²/4, highest power first."""
     return [1 / (math.factorial(k) * math.factorial(k + order)) for k in range(45, -1, -1)]
 
 
@@ -49,7 +49,7 @@ def _bessel(x, order, scaled):
     small, large = _near(near, order), _far_scaled(far, order)
     if scaled:
         small = small * np.exp(-near)
-    else:  # multiply by exp(x/2) twice, because exp(x) may overflow where the result does not
+    else:  # Multiply by exp(x/2) twice, because exp(x) may overflow where the result does not.
         root = np.exp(far / 2)
         large = np.where(np.isinf(size), size, large * root * root)
     y = np.where(size <= _FAR, small, large)

@@ -12,20 +12,22 @@ import numpy as np
 
 from framework.kernels import threads
 
-# maximum elements of a block if one thread computes all: a few float32 blocks fit in L2
+# If one thread computes all blocks, a block has at most this many elements, so that a few float32
+# blocks fit in the L2 cache.
 ALONE = 3 << 14
-LEAST = 1 << 22  # minimum elements times ufuncs (about 300 µs) for which threads share the work
+# Threads share the work if elements times ufuncs are at least this many, which takes about 300 µs.
+LEAST = 1 << 22
 
-_SHARED = 1 << 17  # target number of elements of a block if threads share the work
-_MOST = _SHARED * 3 // 2  # maximum elements of a block
+_SHARED = 1 << 17  # If threads share the work, a block has about this many elements.
+_MOST = _SHARED * 3 // 2  # A block never has more elements than this.
 _LINE = 64  # bytes of a cache line; block sizes are multiples of this many elements
-_free = {}  # unused scratch memory: tuple of dtypes -> lists of arrays, one array per dtype
+_free = {}  # {tuple of dtypes: lists of unused scratch arrays, one array per dtype}
 
 
 def size(elements, ufuncs):
     """Return the number of elements of a block, for blocks of about equal size."""
     if elements * ufuncs >= LEAST:
-        # rounded to an even number, so that two threads get equal work
+        # Round to an even number of blocks, so that two threads get equal work.
         count = 2 * max(1, round(elements / (2 * _SHARED)))
     else:
         count = max(1, -(-elements // ALONE))

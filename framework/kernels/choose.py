@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-_FEW = 8192  # minimum elements for which bit operations are faster than `np.where`
+_FEW = 8192  # Bit operations are faster than `np.where` for at least this many elements.
 BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 
 
@@ -34,7 +34,7 @@ class Constants(dict):
 
 zeros, ones, sixes = Constants(0), Constants(1), Constants(6)
 
-_ROW = 1024  # size of the array of zeros in `positive`, small enough to stay in the cache
+_ROW = 1024  # `positive` reads an array of zeros of this size, small enough to stay in the cache.
 _rows = {np.dtype(t): np.zeros(_ROW, t) for t in ("float32", "float64")}
 
 
@@ -97,7 +97,8 @@ def select(condition, a, b):
     return np.where(condition, a, b)
 
 
-_LONG_ROW = 64  # minimum elements of a row for which copying whole rows is faster
+# Whole rows are copied if a row has at least this many elements, because that is faster.
+_LONG_ROW = 64
 
 
 def _by_rows(condition, a, b):

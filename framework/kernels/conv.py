@@ -19,12 +19,15 @@ from framework.kernels.sums import added
 ALGORITHMS = ("auto", "direct", "winograd2", "winograd4", "im2col")
 
 _algorithm = "auto"
-_SMALL = 2e5  # minimum multiply-adds for a Numba kernel; for fewer, NumPy is faster
-_LARGE = 1e7  # minimum multiply-adds for which Winograd's algorithm in NumPy is faster than im2col
-_CHANNELS = 16  # minimum channels and filters for which Winograd's algorithm is faster
-# minimum output width for the direct algorithm, which computes row by row
+# A Numba kernel is used for at least this many multiply-adds; for fewer, NumPy is faster.
+_SMALL = 2e5
+# With at least this many multiply-adds, Winograd's algorithm in NumPy is faster than im2col.
+_LARGE = 1e7
+_CHANNELS = 16  # With at least this many channels and filters, Winograd's algorithm is faster.
+# The direct algorithm computes row by row, so output rows must have at least this width.
 _LINE = 24
-_FEW = 24  # minimum columns (channels or filters) of the direct algorithm's matrix products
+# The direct algorithm's matrix products need at least this many columns (channels or filters).
+_FEW = 24
 # The largest tile size m of Winograd's algorithm (m × m outputs) that "auto" uses. In
 # benchmarks/conv_accuracy.py, m = 4 is 1.4 × faster than m = 2, and the loss after twelve steps is
 # as close to direct convolution's.

@@ -14,7 +14,7 @@ from framework.kernels.sums import added
 
 # estimated seconds per element and per row
 _SECONDS = {"sparse_cross_entropy": (1.5e-9, 1e-8), "sparse_cross_entropy_back": (3e-10, 4e-9)}
-_FEW = 4096  # index offsets are cached for arrays of at most this many rows
+_FEW = 4096  # Index offsets are cached for arrays of at most this many rows.
 _LABEL = np.dtype(np.int64)
 
 
@@ -50,7 +50,7 @@ def sparse_back(g, labels, e, total):
         given = map(np.ascontiguousarray, (g, labels, e, total))
         task("sparse_cross_entropy_back", labels.size, e.shape[-1])(*given, d)
         return d
-    # in C order, although `e` may be in Fortran order
+    # `e` may be in Fortran order, but the result must be in C order.
     d = np.ascontiguousarray(e * np.true_divide(g, total)[..., None])
     d.reshape(-1)[_places(labels, d.shape[-1])] -= g
     return d

@@ -9,8 +9,10 @@ import numpy as np
 from framework.kernels.deferred import Deferred
 
 NEWLINE, POINT, MINUS, PLUS, ZERO = b"\n.-+0"
-MOST_DIGITS = 15  # float64 represents every integer below 10**15 exactly
-LONGEST = MOST_DIGITS + 2  # maximum bytes of a field: the digits, a sign and a decimal point
+# A number of up to this many digits is an int below 10**15, which float64 represents exactly.
+MOST_DIGITS = 15
+# A field has at most this many bytes: the digits, a sign and a decimal point.
+LONGEST = MOST_DIGITS + 2
 POWERS = 10.0 ** np.arange(MOST_DIGITS + 1)
 BAD, INTEGER, REAL = range(3)
 
@@ -32,7 +34,8 @@ def fields(data, delimiter, columns):
     fast = _kernel.library(data.size)
     if fast is None:
         return None
-    shape = columns, data.size // columns + 1  # each field takes at least one byte, its end
+    # Each field takes at least one byte, the delimiter or newline at its end.
+    shape = columns, data.size // columns + 1
     found = [np.empty(shape, dtype) for dtype in (np.float64, np.uint8, np.intp, np.intp)]
     rows = fast.parse(data, delimiter, *found)
     return None if rows < 0 else [array[:, :rows] for array in found]

@@ -1,4 +1,4 @@
-"""Deferred: a Numba kernel for data pipelines, used after enough elements were computed without.
+"""Deferred: a Numba kernel for data pipelines, used only after NumPy has computed enough elements.
 
 The import of Numba takes half a second, which does not pay off for a short iteration.
 """

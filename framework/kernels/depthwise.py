@@ -10,7 +10,8 @@ import numpy as np
 from framework.kernels import tier, windows
 from framework.kernels.contiguous import contiguous
 
-_SMALL = 3e4  # minimum multiply-adds for which the Numba kernels are faster
+# The Numba kernels are used for at least this many multiply-adds; for fewer, NumPy is faster.
+_SMALL = 3e4
 
 
 def library(a, b, size, places, groups, window, filters):

@@ -11,7 +11,7 @@ import numpy as np
 
 from framework.kernels.choose import select
 
-_BLOCK = 8192  # number of elements of a block, whose temporary arrays fit in the L2 cache
+_BLOCK = 8192  # A block has this many elements, so that its temporary arrays fit in the L2 cache.
 
 _P64 = (
     -7.79589882700214224e-10, 1.37200645467776856e-8, -1.62084838018717059e-7,
@@ -72,7 +72,8 @@ def _block(x, out):
 
 def polynomial(coefficients, x, out=None):
     """Return the polynomial in `x`, with coefficients from the highest power down."""
-    number = x.dtype.type  # use NumPy scalars: a ufunc takes 1 µs longer with a Python number
+    # Coefficients are NumPy scalars, because a ufunc takes 1 µs longer with a Python number.
+    number = x.dtype.type
     first, second, *others = coefficients
     value = np.multiply(x, number(first), np.empty_like(x) if out is None else out)
     np.add(value, number(second), value)

@@ -16,7 +16,7 @@ import numpy as np
 
 from framework.kernels.erf import polynomial
 
-# log Γ(2 + z) / z for |z| <= 1/2
+# These coefficients are for log Γ(2 + z) / z with |z| <= 1/2.
 _LGAMMA = (
     -1.32199456661178745e-7, 2.78740805211358998e-7, -4.32523934456048164e-7,
     9.20052789496810049e-7, -2.04390481070299067e-6, 4.38470440459836033e-6,
@@ -25,7 +25,8 @@ _LGAMMA = (
     -0.00119275391184281569, 0.00289051033103426686, -0.0073855510286719984,
     0.0205808084277803801, -0.0673523010531981034, 0.322467033424113236, 0.422784335098467139,
 )  # fmt: skip
-# ψ(x) / (x - x0) for x = (3 + t) / 2, |t| <= 1, where x0 is the positive zero of ψ
+# These coefficients are for ψ(x) / (x - x0) with x = (3 + t) / 2 and |t| <= 1; x0 is the positive
+# zero of ψ.
 _DIGAMMA = (
     -9.72030040420224432e-12, 2.9160936010853641e-11, -2.91611796260238125e-11,
     8.74842003743628656e-11, -4.15550641155519642e-10, 1.24666902318640298e-9,
@@ -172,7 +173,7 @@ def hurwitz_zeta(s, a):
         total += (a + k) ** -s
     b = a + terms
     total += b ** (1 - s) / (s - 1) + 0.5 * b**-s
-    rising = float(s)  # the product s (s + 1) ... (s + 2j - 2)
+    rising = float(s)  # This is the product s (s + 1) ... (s + 2j - 2).
     for j, bernoulli in enumerate(_BERNOULLI, 1):
         total += bernoulli / math.factorial(2 * j) * rising * b ** -(s + 2 * j - 1)
         rising *= (s + 2 * j - 1) * (s + 2 * j)
@@ -203,7 +204,7 @@ def _zeta_of_reals(s, a):
         total += (a + k) ** -s
     b = a + 12
     total += b ** (1 - s) / (s - 1) + 0.5 * b**-s
-    rising = b**-s * s / b  # s (s + 1) ... (s + 2j - 2) times b**-(s + 2j - 1)
+    rising = b**-s * s / b  # This is s (s + 1) ... (s + 2j - 2) times b**-(s + 2j - 1).
     for j, bernoulli in enumerate(_BERNOULLI, 1):
         total += bernoulli / math.factorial(2 * j) * rising
         rising = rising * ((s + 2 * j - 1) / b) * ((s + 2 * j) / b)
@@ -213,7 +214,7 @@ def _zeta_of_reals(s, a):
 def _zeta_below(s, q):
     if s <= 150:
         return (-1.0) ** s / math.factorial(s - 1) * polygamma(q, n=s - 1)
-    near = np.rint(-q)  # for large s, only the terms near the pole of the sum have an effect
+    near = np.rint(-q)  # For large s, only the terms near the pole of the sum have an effect.
     return sum((q + near + k) ** -float(s) for k in (-1, 0, 1) if not np.any(near + k < 0))
 
 

@@ -22,9 +22,10 @@ from framework.kernels.erf import erf, polynomial
 from framework.kernels.kernel_task import KernelTask
 from framework.kernels.windows import halves
 
-_FAST = 2048  # minimum elements for which the Numba kernels are used
-_UNIT, _SECONDS = 512, 1.2e-9  # chunks are multiples of _UNIT elements; seconds per element
-_UFUNCS = 32  # approximate cost of gelu, as a number of ufuncs
+_FAST = 2048  # The Numba kernels are used for at least this many elements.
+# Chunks are multiples of _UNIT elements; an element takes about _SECONDS.
+_UNIT, _SECONDS = 512, 1.2e-9
+_UFUNCS = 32  # gelu costs about as much as this many ufuncs.
 
 # |x| is clipped to END, above which the tail Φ(-|x|) has no effect on the result
 CENTER, END = 5.0, 14.5
@@ -73,7 +74,7 @@ def gelu_back(g, x, *, approximate):
 
 
 def slope(x, *, approximate):
-    """Return the derivative of gelu at x; the cotangent times it has the bits of `gelu_back`."""
+    """Return the derivative of gelu at x; times the cotangent, it has the bits of `gelu_back`."""
     return gelu_back(np.ones_like(x), x, approximate=approximate)
 
 
@@ -120,7 +121,7 @@ def with_slope_by_rows(x, out, slope, *, approximate):
     block = blocks.size(x.size, _UFUNCS)
 
     def work(at):
-        # a row may be longer than a block, so loop over blocks
+        # A row may be longer than a block, so loop over blocks.
         for start in range(at.start * size, at.stop * size, block):
             _block(function, arrays, start, min(start + block, at.stop * size))
 
@@ -156,8 +157,10 @@ def _tail(x, out, scratch):
     """Write Φ(-|x|) to `out`; return min(|x|, END) and exp(-x²/2), stored in scratch."""
     size, e, u = scratch
     np.abs(x, size)
-    if not np.maximum.reduce(size, initial=0.0) <= END:  # `not <=` is true for NaN, unlike `>`
-        np.minimum(size, _NUMBERS[END], out=size)  # np.minimum takes 4 times as long as np.multiply
+    # `not <=` is true for NaN, unlike `>`.
+    if not np.maximum.reduce(size, initial=0.0) <= END:
+        # np.minimum would take 4 times as long as np.multiply.
+        np.minimum(size, _NUMBERS[END], out=size)
     np.add(size, _NUMBERS[CENTER], e)
     np.subtract(size, _NUMBERS[CENTER], u)
     np.divide(u, e, u)
@@ -197,11 +200,11 @@ def _slope(x, tail, size, e):
     np.subtract(_NUMBERS[0.5], tail, tail)
     np.multiply(size, _NUMBERS[_DENSITY], size)
     np.multiply(size, e, size)
-    # from here on, the derivative is 1/2 + tail for x >= 0, else 1/2 - tail
+    # From here on, the derivative is 1/2 + tail for x >= 0, else 1/2 - tail.
     np.add(tail, size, tail)
     bits, sign = tail.view(np.int32), e.view(np.int32)
     np.bitwise_and(x.view(np.int32), _SIGN, sign)
-    np.bitwise_xor(bits, sign, bits)  # the xor flips signs; np.copysign takes 3 times as long
+    np.bitwise_xor(bits, sign, bits)  # The xor flips signs; np.copysign would take 3 times as long.
     np.add(tail, _NUMBERS[0.5], tail)
 
 
@@ -244,5 +247,6 @@ def _tanh_slope(x, s, rest, squared):
     np.multiply(squared, x, squared)
     np.subtract(x.dtype.type(1), s, rest)
     np.multiply(rest, s, rest)
-    np.multiply(squared, rest, squared)  # `squared` becomes x times the derivative of the sigmoid
+    # From here on, `squared` holds x times the derivative of the sigmoid.
+    np.multiply(squared, rest, squared)
     np.add(s, squared, s)

@@ -16,9 +16,9 @@ from framework.kernels.choose import masked, zeros
 from framework.kernels.share import blocks, share
 from framework.kernels.sums import added
 
-_BLOCK = 1 << 19  # number of window elements that a thread copies before it multiplies: 2 MB
-# maximum channels for which windows are copied pixel by pixel (each pixel of all windows at once)
-# instead of window by window
+_BLOCK = 1 << 19  # A thread copies so many elements of windows, 2 MB, before it multiplies.
+# Windows are copied pixel by pixel (each pixel of all windows at once) if there are at most this
+# many channels, else window by window.
 _FEW = 4
 
 
@@ -75,7 +75,7 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
     *size, inner, _ = w.shape
     places = g.shape[1:-1]
     padding = windows.amounts(padding, sizes, size, strides, dilations)
-    # if there are fewer channels, `layout.add` is faster
+    # With fewer channels, `layout.add` is faster.
     if groups == 1 and set(strides) == {1} and inner > _FEW:
         axes = zip(size, dilations, padding, sizes, places, strict=True)
         back = [((k - 1) * d - before, n - m + before) for k, d, (before, _), n, m in axes]

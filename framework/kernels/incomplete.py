@@ -25,9 +25,9 @@ from framework.kernels.gamma import (
 from framework.kernels.inverse_erf import erfc
 
 _EPSILON = 2.0**-54
-# minimum a for which Temme's expansion, near x = a, replaces a series of thousands of terms
+# From this a on, Temme's expansion near x = a replaces a series of thousands of terms.
 _LARGE = 2e5
-_MOST = 200_000  # maximum number of terms of a continued fraction
+_MOST = 200_000  # A continued fraction has at most this many terms.
 # The coefficients of Temme's c0(η), then those of c1(η), the highest power first.
 _TEMME = (
     2.6396e-7, -1.8540622107151600e-6, -2.1854485106799922e-6, 3.9192631785224378e-5,
@@ -110,7 +110,7 @@ def _density_series(a, x, value, n):
     slopes = [np.log(x) - digamma(a)] if n else []
     slopes += [-polygamma(a, n=k) / math.factorial(k) for k in range(1, n)]
     coefficients = [value]
-    for j in range(1, n + 1):  # the Taylor series of f follows from f' = f · slope
+    for j in range(1, n + 1):  # The Taylor series of f follows from f' = f · slope.
         coefficients.append(sum(coefficients[j - 1 - i] * slopes[i] for i in range(j)) / j)
     return coefficients
 
@@ -249,7 +249,7 @@ def _by_small_x(a, x, n):
     for k in range(1, 25):
         power = power * (-x / k)
         part = power
-        for j in range(n + 1):  # adds the Taylor series of 1 / (a + k) in a
+        for j in range(n + 1):  # This adds the Taylor series of 1 / (a + k) in a.
             part = part / (a + k)
             total[j] = total[j] + part * (-1) ** j
     exponent = a * np.log(x) - log_gamma1p(a)
@@ -262,7 +262,7 @@ def _by_small_x(a, x, n):
 def _by_temme(a, x, n):
     """Return coefficient n, 0 or 1, of P where x < a, elsewhere of Q, for large a near x."""
     ratio = (x - a) / a
-    half = _deviance(a, x) / a  # η² / 2 in Temme's expansion
+    half = _deviance(a, x) / a  # This is η² / 2 in Temme's expansion.
     eta = np.sign(ratio) * np.sqrt(2 * half)
     density = np.exp(-a * half) / np.sqrt(2 * np.pi * a)
     rest = polynomial(_TEMME, eta) + polynomial(_TEMME_NEXT, eta) / a
@@ -296,7 +296,7 @@ def _beta_inside(a, b, x):
     p, q, z = np.where(turned, b, a), np.where(turned, a, b), np.where(turned, 1 - x, x)
     y = _beta_factor(p, q, z) / p * _beta_fraction(p, q, z)
     y = np.where(turned, 1 - y, y)
-    # where 1 - y has lost digits, use the other fraction, although it converges more slowly
+    # Where 1 - y has lost digits, use the other fraction, although it converges more slowly.
     lost = turned & (y < 0.1) & (z > 1e-6)
     if lost.any():
         p, q, z = a[lost], b[lost], x[lost]
@@ -311,7 +311,7 @@ def _beta_fraction(a, b, x):
     bottoms = (np.ones_like(x), np.ones_like(x))
     limit = _Limit()
     for m in range(_MOST):
-        # the coefficients d(2m + 1) and d(2m + 2) of the continued fraction
+        # These are the coefficients d(2m + 1) and d(2m + 2) of the continued fraction.
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         even = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
         for d in (odd, even):

@@ -11,7 +11,8 @@ import numpy as np
 
 from framework.kernels import threads, tier
 
-_LEAST = 1e-5  # minimum seconds per chunk, because to wake a worker thread for less saves no time
+# A chunk takes at least this many seconds, because waking a worker thread for less saves no time.
+_LEAST = 1e-5
 
 
 class KernelTask(NamedTuple):

@@ -22,10 +22,12 @@ from framework.kernels import blas, threads, tier
 from framework.kernels.blocks import RowBlocks
 from framework.kernels.products import LEAST, PAYS
 
-ALONE = 1 << 18  # maximum multiplications that OpenBLAS computes on one thread by itself
-SHARED = 1 << 25  # minimum multiplications (300 µs) shared among threads; sharing costs 40 µs
+ALONE = 1 << 18  # OpenBLAS by itself uses one thread for up to this many multiplications.
+# Threads share products of at least this many multiplications (300 µs), because sharing costs 40
+# µs.
+SHARED = 1 << 25
 _FLOAT = np.dtype(np.float32)
-_WHOLE = 16  # a thread's number of rows or columns is a multiple of this
+_WHOLE = 16  # A thread computes a multiple of so many rows or columns.
 
 
 def dot(a, b, out=None):
@@ -98,7 +100,7 @@ def several(lanes):
             parts += [(lane, at) for at in slices]
             ends += [task.finish for task in lane if type(task) is RowBlocks and task.finish]
     if parts:
-        # start the longest parts first, so that all threads finish at about the same time
+        # Start the longest parts first, so that all threads finish at about the same time.
         parts.sort(key=_work, reverse=True)
         with blas.limited(1):
             threads.run(lambda part: _part(*part), parts)
@@ -222,7 +224,7 @@ def _shared_stack(a, b, shape):
     a, b = (x.reshape((1,) * (len(shape) - x.ndim) + x.shape) for x in (a, b))
     length = max(shape[:-2])
     axis = shape.index(length)
-    # two parts per thread, so that other threads can take the part of a late thread
+    # Each thread gets two parts, so that other threads can take the part of a late thread.
     step = -(-length // (2 * threads.count()))
 
     def part(start):

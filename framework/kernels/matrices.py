@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-_THETA = 5.371920351148152  # largest norm for a [13/13] approximant (Higham 2005, table 2.3)
+# A [13/13] approximant is accurate up to this norm (Higham 2005, table 2.3).
+_THETA = 5.371920351148152
 _PADE = [
     math.factorial(26 - k) * math.factorial(13)
     / (math.factorial(26) * math.factorial(k) * math.factorial(13 - k)) for k in range(14)
@@ -80,7 +81,7 @@ def _root_by_eigenvalues(a):
     e, v = np.linalg.eigh(a)
     tiny = np.finfo(e.dtype).eps * len(e) * max(abs(e[0]), abs(e[-1]))
     e = np.where(np.abs(e) <= tiny, 0, e)
-    roots = np.sqrt(e.astype(a.dtype))  # complex for a complex `a`: its root may be complex
+    roots = np.sqrt(e.astype(a.dtype))  # For a complex `a`, negative eigenvalues get complex roots.
     return (v * roots) @ v.conj().T
 
 
@@ -112,8 +113,9 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 def logm(x):
     """Return the principal logarithm of square matrices, NaN where none exists in their dtype.
 
-    Takes square roots until the matrix is near 1, then sums the partial fractions of a Padé
-    approximant (Higham 2008, "Functions of Matrices", sections 11.4 and 11.5), in 64 bits.
+    The function takes square roots until the matrix is near the identity, then sums the partial
+    fractions of a Padé approximant (Higham 2008, "Functions of Matrices", sections 11.4 and 11.5),
+    in 64 bits.
     """
     if not x.size:
         return x.copy()

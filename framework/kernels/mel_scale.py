@@ -25,5 +25,5 @@ def mel_weights(bands, bins, rate, low, high):
     rising = (places - edges[:-2]) / (edges[1:-1] - edges[:-2])
     falling = (edges[2:] - places) / (edges[2:] - edges[1:-1])
     weights = np.maximum(0, np.minimum(rising, falling))
-    weights[:1] = 0  # the frequency 0 belongs to no band
+    weights[:1] = 0  # The frequency 0 belongs to no band.
     return weights

@@ -16,16 +16,16 @@ from framework.kernels.choose import sixes, zeros
 from framework.kernels.contiguous import contiguous
 from framework.kernels.windows import wide_enough
 
-_UFUNCS = 10  # approximate cost of batch normalization, as a number of ufuncs
+_UFUNCS = 10  # Batch normalization costs about as much as this many ufuncs.
 # Short rows are joined into rows of at most this many elements, because NumPy is slow with short
 # inner loops.
 _LONG_ROW = 2048
-_FEW = 8  # minimum number of rows for which BLAS sums them faster than NumPy
-_VECTOR = 16  # for the Numba kernels, rows are not joined if their length is a multiple of this
-_LONG = 256  # maximum length of the rows that are joined for the Numba kernels
-_FAST = 2048  # minimum elements for which the Numba kernels are used
-_SHARED = 1 << 20  # minimum elements that the Numba kernels divide among threads
-_PART = 1 << 18  # approximate number of elements per thread
+_FEW = 8  # BLAS sums at least this many rows faster than NumPy.
+_VECTOR = 16  # The Numba kernels need no joined rows if the row length is a multiple of this.
+_LONG = 256  # Rows joined for the Numba kernels have at most this many elements.
+_FAST = 2048  # The Numba kernels are used for at least this many elements.
+_SHARED = 1 << 20  # Threads share the Numba kernels' work from this many elements on.
+_PART = 1 << 18  # Each thread gets about this many elements.
 
 
 def as_channels(x, axis):
@@ -51,7 +51,8 @@ def _by_blocks(work, x):
     def keep(i):
         results[i] = work(parts[i])
 
-    with blas.limited(1):  # BLAS's threads would compete with the package's threads
+    # BLAS's threads would compete with the package's threads.
+    with blas.limited(1):
         if x.size * _UFUNCS < blocks.LEAST:
             for i in range(len(parts)):
                 keep(i)
@@ -128,7 +129,7 @@ def _of_block(x):
     n = x.shape[0] * x.shape[2]
     mean = _over(x) / x.dtype.type(n)
     centred = x - _spread(mean)
-    missed = _over(centred) / x.dtype.type(n)  # `missed` is the rounding error of the mean
+    missed = _over(centred) / x.dtype.type(n)  # `missed` is the rounding error of the mean.
     centred *= centred
     return n, mean + missed, _over(centred) - missed * missed * x.dtype.type(n)
 
@@ -163,7 +164,8 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
         fold, flat, out = _fold(x), x.reshape(-1), y.reshape(-1)
         vectors = len(mean) * fold, *(_repeated(v, fold) for v in (mean, factor, offset))
         limits = np.float32(0 if relu else -np.inf), np.float32(6 if relu == 6 else np.inf)
-        # in reverse order, because the elements that `moments` read last are in the cache
+        # Blocks run in reverse order, because the elements that `moments` reads last are in the
+        # cache.
         parts = _parts(x, fold)[::-1]
         threads.run(lambda part: fast.scaled(flat, *part, *vectors, *limits, out), parts)
         return y
@@ -173,7 +175,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
     def work(at):
         out = to[at]
         _normal(wide[at], *vectors, out)
-        if relu:  # np.maximum(out, 0) would take 5 times as long
+        if relu:  # np.maximum(out, 0) would take 5 times as long.
             np.maximum(out, _shaped(zeros[x.dtype], out), out=out)
         if relu == 6:
             np.minimum(out, _shaped(sixes[x.dtype], out), out=out)
@@ -185,7 +187,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
 def _shaped(number, like):
     """Return an array of the shape of `like`, filled with a number (a 0-d array)."""
     scratch = blocks.full(number)
-    if like.size > scratch.size:  # `like` may be longer than `scratch`
+    if like.size > scratch.size:  # `like` may be longer than `scratch`.
         return np.full(like.shape, number)
     return scratch[: like.size].reshape(like.shape)
 

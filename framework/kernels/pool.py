@@ -15,12 +15,12 @@ from framework.kernels import choose, threads, tier, windows
 from framework.kernels.contiguous import flattened
 from framework.kernels.share import blocks, share
 
-_FAST = 4096  # minimum elements for which the Numba kernels are used
-_SHARED = 1 << 20  # minimum elements that the Numba kernels divide among threads
-# target number of elements of a block of images; with smaller blocks, threads wait for the GIL too
-# often
+_FAST = 4096  # The Numba kernels are used for at least this many elements.
+_SHARED = 1 << 20  # Threads share the Numba kernels' work from this many elements on.
+# A block of images has about this many elements; with smaller blocks, threads would wait for the
+# GIL too often.
 _BLOCK = 1 << 20
-# indices are uint8 for windows of up to _CELLS pixels, and int16 for up to _MORE_CELLS
+# Indices are uint8 for windows of up to _CELLS pixels, and int16 for up to _MORE_CELLS.
 _CELLS, _MORE_CELLS = 1 << 8, 1 << 15
 
 
@@ -161,7 +161,7 @@ def _largest(wide, inside, cells, chosen):
             chosen[...] = 0
             continue
         better = here > best
-        if not seen.all():  # a pixel wins against padding even if the pixel has the lowest value
+        if not seen.all():  # A pixel wins against padding even if the pixel has the lowest value.
             better |= there & ~seen
             seen = seen | there
         np.maximum(best, here, out=best)
@@ -181,7 +181,7 @@ def _larger_of_pairs(x, chosen, y=None):
     below = (lower > upper).view(np.uint8)
     if y is not None:
         np.maximum(upper, lower, out=y)
-    np.negative(below, out=below)  # negation turns 1 into a byte with all bits set
+    np.negative(below, out=below)  # Negation turns 1 into a byte with all bits set.
     upper = np.greater(b, a).view(np.uint8)
     np.greater(d, c, out=chosen.view(np.bool_))
     chosen += np.uint8(2)

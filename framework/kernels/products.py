@@ -4,19 +4,21 @@ from typing import NamedTuple
 
 from framework.kernels import tier
 
-# chunks are multiples of these sizes, which are about the size of the micro-kernel's block
+# Chunks are multiples of these sizes, which are about the size of the micro-kernel's block.
 ROWS, COLUMNS = 8, 32
-# minimum multiplications of a task; a smaller product costs less than starting a task
+# A task has at least this many multiplications; a smaller product costs less than starting a task.
 LEAST = 1 << 15
-PAYS = 1_000_000  # minimum multiplications for which the Numba kernel is as fast as BLAS
-# minimum multiplications of a product that is computed as its transpose C' = B' A'
+PAYS = 1_000_000  # From this many multiplications on, the Numba kernel is as fast as BLAS.
+# From this many multiplications on, a product may be computed as its transpose C' = B' A'.
 _LARGE = 40_000_000
-# maximum rows of a product computed as its transpose; this bounds the scratch memory
+# A product computed as its transpose has at most this many rows, to bound the scratch memory.
 _MOST_SWAPPED = 1 << 13
-_ROWS = 64  # minimum rows of a product whose rows `rows_for` passes on to a loop
-# maximum depth of a product whose rows `rows_for` passes on; this bounds the scratch memory
+# `rows_for` passes the rows of a product on to a loop only if there are at least this many.
+_ROWS = 64
+# A product whose rows `rows_for` passes on has at most this depth, to bound the scratch memory.
 DEEPEST = 1024
-# minimum side of a large product, and of a small one; BLAS is as fast for smaller sides
+# The sides of a large product, and of a small one, are at least these; BLAS is as fast for smaller
+# ones.
 _NARROW, _NARROWEST = 16, 8
 
 
@@ -85,7 +87,8 @@ def suits(m, n, depth):
         return m * n * depth >= LEAST and min(m, n, depth) >= _NARROWEST
     if min(m, n, depth) < _NARROW:
         return False
-    return n >= 128 or -n % 32 <= n // 4  # padding must be at most a fifth of the panels' elements
+    # The padding must be at most a fifth of the panels' elements.
+    return n >= 128 or -n % 32 <= n // 4
 
 
 def swaps(m, n, depth, transpose_a, transpose_b):

@@ -14,8 +14,9 @@ import numpy as np
 from framework.kernels import threads, tier
 from framework.kernels.contiguous import contiguous, flattened
 
-_COMPILED = 1 << 17  # minimum multiplications of a sequence (300 µs) for the Numba kernels
-_SHARED = 1 << 24  # minimum multiplications (200 µs) for which threads share the batch
+# The Numba kernels are used if a sequence takes at least this many multiplications (300 µs).
+_COMPILED = 1 << 17
+_SHARED = 1 << 24  # Threads share the batch from this many multiplications (200 µs) on.
 
 
 def rows_of(x, h):

@@ -64,7 +64,8 @@ def _cpu_name():
             name, _, value = line.partition(":")
             if name.strip() == "model name":
                 return value.strip()
-    except OSError:  # /proc/cpuinfo exists only on Linux
+    # /proc/cpuinfo exists only on Linux.
+    except OSError:
         pass
     return platform.processor() or platform.machine()
 
@@ -154,7 +155,8 @@ def _by_itself():
         )  # fmt: skip
         core, speed = result.stdout.split()
         return core, float(speed)
-    except (OSError, subprocess.SubprocessError, ValueError):  # the process cannot start, or fails
+    # The process cannot start, or fails.
+    except (OSError, subprocess.SubprocessError, ValueError):
         return None, None
 
 

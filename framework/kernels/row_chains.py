@@ -35,9 +35,10 @@ class RowChain:
 
     def __init__(self, steps, shape):
         self._shape, self._size = tuple(shape), math.prod(shape)
-        # without operations, multiply by 1, which keeps the bits
+        # Without operations, multiply by 1, which keeps the bits.
         self._codes = np.array([code for code, _ in steps] or [MULTIPLY], np.int8)
-        with np.errstate(over="ignore"):  # a number may become infinite in float32
+        # A number may become infinite in float32.
+        with np.errstate(over="ignore"):
             self._values = np.array([number for _, number in steps] or [1], np.float32)
 
     def bound(self, array):
@@ -46,7 +47,7 @@ class RowChain:
         The array is in C order. The numbers must be within it: the kernel does not check them.
         """
         flat = array.reshape(len(array), self._size)
-        flat.flags.writeable = False  # the kernel is compiled once for both dtypes of arrays
+        flat.flags.writeable = False  # The kernel is compiled once for both dtypes of arrays.
         codes, values, shape, size = self._codes, self._values, self._shape, self._size
         low = None
 

@@ -13,10 +13,11 @@ from framework.kernels.kernel_task import KernelTask, bits
 from framework.kernels.sums import added
 from framework.kernels.windows import halves, wide_enough
 
-_UFUNCS = 18  # approximate cost of a normalization, as a number of ufuncs
-_FAST = 2048  # minimum elements for the Numba kernels; NumPy takes about 10 µs for fewer
-_LONGEST = 1 << 16  # maximum elements of a row for the Numba kernels
-SUMMED = 64  # number of rows per partial sum of the gradients of gamma and beta
+_UFUNCS = 18  # A normalization costs about as much as this many ufuncs.
+# The Numba kernels are used for at least this many elements; NumPy takes about 10 µs for fewer.
+_FAST = 2048
+_LONGEST = 1 << 16  # The Numba kernels support rows of up to this many elements.
+SUMMED = 64  # One partial sum of the gradients of gamma and beta adds this many rows.
 _FLOAT = np.dtype(np.float32)
 
 # For at least _MANY rows of at most _SHORT elements, NumPy computes the maxima on the transposed
@@ -49,7 +50,8 @@ def _by_rows(work, x, finish=None):
 
 def _do(by_rows, x):
     """Run the RowBlocks `by_rows` on `x`, on several threads if that is faster."""
-    with blas.limited(1):  # BLAS's threads would compete with the package's threads
+    # BLAS's threads would compete with the package's threads.
+    with blas.limited(1):
         if shares(x.size):
             threads.run(by_rows, by_rows.slices)
         else:
@@ -87,7 +89,7 @@ def is_fast(dtype, count, size, loaded=False):
 
 
 # The Numba kernels as tasks. `fast/rows.py` documents each task's arrays and their order.
-_TOGETHER = 8  # the number of rows per chunk is a multiple of this, as in matrix products
+_TOGETHER = 8  # The number of rows per chunk is a multiple of this, as in matrix products.
 # estimated seconds per element
 _NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10
 
@@ -205,7 +207,7 @@ def layer_norm_back_by_rows(g, x, gamma, mean, rstd, d, d_gamma, d_beta, *, need
         np.matmul(scale, out, out=sums[0])
         np.matmul(ones[: len(own)], own, out=sums[1])
         if needed[0]:
-            # d = (g gamma - mean(g gamma) - normal * mean(g gamma normal)) * rstd
+            # The formula is d = (g gamma - mean(g gamma) - normal * mean(g gamma normal)) * rstd.
             centred *= ((out @ gamma) * scale * scale / n)[:, None]
             centred += ((own @ gamma) / n)[:, None]
             np.multiply(own, gamma, out=out)
@@ -303,7 +305,8 @@ def exponentials(x, axis):
 def _highest(x, axis):
     """Return the maximum along an axis, with keepdims."""
     size, last = x.shape[axis], x.ndim - 1
-    if not x.size:  # np.maximum.reduce without `initial` raises for an empty axis
+    # np.maximum.reduce without `initial` raises an error for an empty axis.
+    if not x.size:
         return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
     if axis != last or size > _SHORT or x.size < _MANY * size:
         return np.maximum.reduce(x, axis=axis, keepdims=True)

@@ -90,7 +90,7 @@ CODES = {
     "is_inf": ScalarCode("abs({0}) == {t}(np.inf)", gives="bool"),
     "is_finite": ScalarCode("abs({0}) < {t}(np.inf)", gives="bool"),
     # powers, exponentials, logarithms
-    "power": ScalarCode("{0} ** {1}", slow=True),  # for constant exponents see `_by_products`
+    "power": ScalarCode("{0} ** {1}", slow=True),  # `_by_products` handles constant exponents.
     "sqrt": ScalarCode("np.sqrt({0})"),
     "root": ScalarCode("np.sqrt({0})"),
     "rsqrt": ScalarCode("{t}(1) / np.sqrt({0})"),
@@ -189,7 +189,7 @@ def _cast(operands, to):
     of = np.result_type(of)
     known = (*FLOATS, *INTEGERS, BOOL)
     if of not in known or to not in known or (of.kind == "f" and to.kind in "iu"):
-        # outside the integer's range, the result of a cast depends on the CPU
+        # Outside the integer's range, the result of a cast depends on the CPU.
         raise KeyError("cast")
     return of, to, ScalarCode("{0}")
 

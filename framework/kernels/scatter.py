@@ -12,7 +12,7 @@ from framework.core.errors import OutOfRangeError, ShapeError
 from framework.kernels import tier
 from framework.kernels.contiguous import flattened
 
-_FAST = 4096  # minimum values for which the Numba kernel is used
+_FAST = 4096  # The Numba kernel is used for at least this many values.
 
 
 def scatter_add(g, indices, *, shape, axis):
@@ -30,7 +30,8 @@ def scatter_add(g, indices, *, shape, axis):
     outer = math.prod(shape[:axis])
     if outer != 1:
         rows = (np.arange(outer)[:, None] * n + rows).reshape(-1)
-    if g.size != rows.size * inner:  # checked because the Numba kernel does not check bounds
+    # This check is needed because the Numba kernel does not check bounds.
+    if g.size != rows.size * inner:
         raise ShapeError(
             f"scatter_add: indices of shape {np.shape(indices)} along axis {axis} of shape {shape} "
             f"do not fit values of shape {g.shape}."
@@ -68,7 +69,8 @@ def _add_flat(g, positions, shape):
     if fast is not None:
         fast.add_at(result, flattened(positions), flattened(g))
     else:
-        with np.errstate(over="ignore", invalid="ignore"):  # sums may be infinite or NaN
+        # Sums may be infinite or NaN.
+        with np.errstate(over="ignore", invalid="ignore"):
             np.add.at(result, positions, np.ascontiguousarray(g).reshape(-1))
     return result.reshape(shape)
 

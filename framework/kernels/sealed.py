@@ -75,7 +75,7 @@ def folder():
     return None if (opened := _folder()) is None else opened[0]
 
 
-_told = []  # the reason given in the warning; empty if no warning was given
+_told = []  # the reason that the warning gave; empty if there was no warning
 
 
 def tell_not_kept(reason):
@@ -103,7 +103,8 @@ def _opened(asked, cpu, features):
         root = Path(asked).absolute() if asked else _users_cache()
         folder = _private(root, _versions(cpu, features))
         return folder, _key(folder / "key")
-    except (OSError, RuntimeError) as error:  # RuntimeError if the user has no home folder
+    # Without a home folder for the user, Python raises a RuntimeError.
+    except (OSError, RuntimeError) as error:
         tell_not_kept(error)
         return None
 
@@ -150,11 +151,12 @@ def _is_own(status, forbidden):
 def _key(path):
     """Return the key in a file; without a valid key, write a new one."""
     key = _known_key(path)
-    # keep a valid key of another process first, then replace an invalid key
+    # Keep a valid key that another process wrote first; only then replace an invalid key.
     for first in (True, False):
         if key is None:
             _replace(path, os.urandom(_SIZE), first)
-            key = _known_key(path)  # another process may have written its key first
+            # Another process may have written its key first.
+            key = _known_key(path)
     if key is None:
         raise OSError(f"no key can be stored in {path.parent}")
     return key
@@ -222,13 +224,15 @@ def _cpu_features():
     """Return the CPU features that NumPy has detected."""
     try:
         from numpy._core._multiarray_umath import __cpu_features__
-    except ImportError:  # this module is private: a NumPy release may move it
+    # The module is private, so a NumPy release may move it.
+    except ImportError:
         return platform.processor()
     return sorted(name for name, has in __cpu_features__.items() if has)
 
 
 def _version(package):
-    metadata = import_module("importlib.metadata")  # imported late: the import takes 20 ms
+    # The import takes 20 ms, so it is not at the top of the file.
+    metadata = import_module("importlib.metadata")
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -9,8 +9,9 @@ import itertools
 
 from framework.kernels import blas, threads
 
-_LEAST = 1 << 21  # minimum multiplications or copied elements for which two threads are faster
-_PARTS = 4  # number of ranges; fixed, so that sums have the same bits for any number of threads
+_LEAST = 1 << 21  # Two threads are faster from this many multiplications or copied elements on.
+# The number of ranges is fixed, so that sums have the same bits for any number of threads.
+_PARTS = 4
 
 
 def share(function, number, work):

@@ -18,7 +18,7 @@ from framework.kernels.matmul import alone
 # Maximum elements of a row that BLAS sums as accurately as NumPy's pairwise sum. Columns have no
 # limit, because NumPy does not sum them pairwise.
 MOST = 1 << 12
-LEAST_SHARED = 9216  # minimum elements of a matrix for which OpenBLAS uses its threads
+LEAST_SHARED = 9216  # OpenBLAS uses its threads for a matrix of at least this many elements.
 
 
 def as_product(shape, dtype, axis):
@@ -60,11 +60,12 @@ def added(x, axis, keepdims=False):
     sizes = _seen(x.shape, x.dtype, axis) if tier.without_numba() else None
     if sizes is None:
         y = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
-        # each sum has one element; a copy keeps -0.0
+        # Each sum has one element; a copy keeps -0.0.
         return x.reshape(y.shape).copy() if y.size == x.size else y
     before, count, after = sizes
     ones = _ones(count, x.dtype) if count <= MOST else np.ones(count, x.dtype)
-    if count == 1:  # a copy keeps -0.0, as in plans; a product may not
+    # A copy keeps -0.0, as in plans; a product may not.
+    if count == 1:
         y = x.reshape(before * after if x.size > 1 else ()).copy()
     elif before == after == 1:
         y = x.reshape(-1).dot(ones)

@@ -16,9 +16,9 @@ from framework.core import parallel_run
 from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-_NO_LIMIT = 1 << 30  # used where there is no limit
-_LEAST = 1.5e-6  # minimum seconds per chunk of the thread team
-_LARGE = 3e-4  # minimum seconds of work for which each thread gets two chunks
+_NO_LIMIT = 1 << 30  # This number stands for no limit.
+_LEAST = 1.5e-6  # A chunk of the thread team takes at least this many seconds.
+_LARGE = 3e-4  # From this many seconds of work on, each thread gets two chunks.
 _OWN_GROUPS = "/proc/self/cgroup"
 
 _count = None
@@ -54,7 +54,8 @@ def parts(seconds):
     """Return the number of chunks of work that takes one thread `seconds`, for the thread team."""
     number = min(count(), int(seconds / _LEAST))
     if number > 1 and seconds > _LARGE:
-        number *= 2  # with two chunks per thread, other threads can take a chunk of a late thread
+        # With two chunks per thread, other threads can take a chunk of a late thread.
+        number *= 2
     return max(1, number)
 
 
@@ -66,12 +67,13 @@ def when_set(function):
 def _cpus():
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS and Windows lack this function
+    # macOS and Windows lack this function.
+    except AttributeError:
         return os.cpu_count() or 1
 
 
 def _of_environment(name):
-    # OMP_NUM_THREADS can be a list with one number per nesting level
+    # OMP_NUM_THREADS can be a list with one number per nesting level.
     text = os.environ.get(name, "").split(",")[0].strip()
     return int(text) if text.isdecimal() and int(text) else _NO_LIMIT
 
@@ -79,7 +81,8 @@ def _of_environment(name):
 def _quota(root="/sys/fs/cgroup"):
     """Return how many CPUs the control groups (version 2 or 1) of this process allow."""
     least = _NO_LIMIT
-    from pathlib import Path  # imported late: the import takes 4 ms
+    # The import takes 4 ms, so it is not at the top of the file.
+    from pathlib import Path
 
     for file in _group_files(Path(root)):
         with contextlib.suppress(OSError, ValueError):
@@ -87,7 +90,8 @@ def _quota(root="/sys/fs/cgroup"):
                 quota, period = file.read_text().split()
             else:
                 quota, period = file.read_text(), (file.parent / "cpu.cfs_period_us").read_text()
-            if int(quota) > 0:  # "max" and -1 mean that there is no limit
+            # "max" and -1 mean that there is no limit.
+            if int(quota) > 0:
                 least = min(least, max(1, int(quota) // int(period)))
     return least
 
@@ -151,10 +155,11 @@ class _Job:
         """Run all parts with up to `workers` workers of a pool; wait for those that joined."""
         try:
             for _ in range(workers):
-                # the workers use this thread's np.errstate and other context variables
+                # The workers use this thread's np.errstate and other context variables.
                 own.ask(partial(contextvars.copy_context().run, self.join))
             self._work()
-        except BaseException as error:  # such as a KeyboardInterrupt between two parts
+        # A KeyboardInterrupt can come between two parts.
+        except BaseException as error:
             self.error = self.error or error
         while not self._wait():
             pass
@@ -181,7 +186,8 @@ class _Job:
                 try:
                     if self.error is None:
                         self.function(part)
-                except BaseException as error:  # `lead` raises it in the caller's thread
+                # `lead` raises this error again in the caller's thread.
+                except BaseException as error:
                     self.error = self.error or error
         finally:
             _here.busy = False
@@ -192,10 +198,10 @@ class _Job:
         The caller then waits again, because the workers still write to memory that will be reused.
         """
         try:
-            self.parts.clear()  # after an interrupt, skip the remaining parts
+            self.parts.clear()  # After an interrupt, skip the remaining parts.
             while len(self.ended) < len(self.begun):
                 self.left.get()
-            self.function = None  # drop the function, so that a late worker keeps no arrays alive
+            self.function = None  # Drop the function, so that a late worker keeps no arrays alive.
         except BaseException as error:
             self.error = self.error or error
             return False
@@ -218,7 +224,8 @@ class ThreadPool:
                     worker.name = f"framework-kernels-{len(self.workers)}"
                     try:
                         worker.start()
-                    except RuntimeError:  # the system's limit is reached, or Python shuts down
+                    # The system's limit is reached, or Python shuts down.
+                    except RuntimeError:
                         break
                     self.workers.append(worker)
         return len(self.workers)
@@ -242,7 +249,7 @@ def _run_worker(own):
     """Run a worker: call the pool's functions until it returns None."""
     while (function := own.next()) is not None:
         function()
-        del function  # a waiting worker must not keep its last arrays alive
+        del function  # A waiting worker must not keep its last arrays alive.
 
 
 def use(pool_class):

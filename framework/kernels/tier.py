@@ -24,9 +24,10 @@ from framework.core.errors import InvalidArgumentError
 
 VARIABLE = "FRAMEWORK_COMPILE"
 TIERS = ("off", "numpy", "numba", "auto")
-OLDEST, NEWEST = (0, 63), (0, 68)  # Numba releases: the oldest that works, the newest tested
+# the oldest Numba release that works, and the newest that was tested
+OLDEST, NEWEST = (0, 63), (0, 68)
 
-# the tier, which is read at its first use: a program may set the environment after the import
+# The tier is read at its first use, because a program may set the environment after the import.
 _tier = None
 _modules = {}  # cache of `library`: name -> module, or None without Numba
 _missing = None  # why Numba cannot be used, "" if it can be used, None before the check
@@ -79,7 +80,8 @@ def library(name):
         if tier() in ("numba", "auto") and not numba_missing():
             try:
                 module = import_module(f"framework.kernels.fast.{name}")
-            except Exception as error:  # an incompatible Numba may raise any exception
+            # An incompatible Numba may raise any exception.
+            except Exception as error:
                 _refuse(error)
         if _unfit:
             _tell(_missing)
@@ -90,7 +92,7 @@ def library(name):
 
 def _is_ready(name):
     """Return whether a module can be used now; until then, `library` returns None for it."""
-    # imported late: most programs need no kernel during the import
+    # Most programs need no kernel during the import, so this import is not at the top of the file.
     from framework.kernels import ahead
 
     _modules[name] = None
@@ -113,7 +115,7 @@ def _installed():
 
 def libraries():
     """Return the names of all modules that `library` accepts."""
-    from pathlib import Path  # imported late, because the import takes some ms
+    from pathlib import Path  # The import takes some ms, so it is not at the top of the file.
 
     folder = Path(__file__).parent / "fast"
     return sorted(file.stem for file in folder.glob("*.py") if file.stem != "__init__")
@@ -123,10 +125,10 @@ def numba_missing():
     """Return why Numba cannot be used, or "" if it can."""
     global _missing
     if _missing is None:
-        _missing = ""  # set before `_examine`, whose trial calls this function again
+        _missing = ""  # This is set before `_examine`, whose trial calls this function again.
         try:
             _examine(import_module("numba").__version__)
-        # Numba is missing, or incompatible with NumPy or with the kernels
+        # Numba is missing, or incompatible with NumPy or with the kernels.
         except Exception as error:
             _refuse(error)
     return _missing
@@ -185,7 +187,7 @@ def _known():
 
 
 def _version():
-    # imported late: the import takes some ms
+    # The import takes some ms, so it is not at the top of the file.
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -107,8 +107,8 @@ def transposed(places, size, strides, same, output_padding, dilations):
             length = reach + (max(s - reach, 0) if extra is None else extra)
         else:
             odd = reach % 2
-            # `added`: the total padding of the dilated input, (n - 1) * stride + 1 pixels; `before`
-            # is at most reach - 1
+            # `added` is the total padding of the dilated input of (n - 1) * stride + 1 pixels;
+            # `before` is at most reach - 1.
             added = s + reach - 2 if extra is None else reach + odd - 2 + extra
             before = reach - 1 - min(added - added // 2, reach - 1)
             length = s if extra is None else odd + extra

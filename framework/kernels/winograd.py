@@ -18,10 +18,11 @@ from framework.kernels import blas, toom_cook
 from framework.kernels.choose import masked
 from framework.kernels.share import blocks, share
 
-_PLANE = 1 << 13  # target number of elements of a plane, so that a block's arrays stay in the cache
-_ROWS = 64  # minimum patches of a block, because each block reads all weights
-_TOTAL = 1 << 18  # target number of elements of the products that are added to the sum at a time
-# padding between planes, in elements, because planes k · 4096 bytes apart would share cache sets
+# A plane has about this many elements, so that a block's arrays stay in the cache.
+_PLANE = 1 << 13
+_ROWS = 64  # A block has at least this many patches, because each block reads all weights.
+_TOTAL = 1 << 18  # The products that are added to the sum at a time have about this many elements.
+# Planes get this much padding, because planes k · 4096 bytes apart would share cache sets.
 _SKEW = 16
 
 
@@ -32,12 +33,13 @@ class _Transforms:
         self.m, self.places = m, (m + 2) ** 2
         b, g, a = (getattr(toom_cook, f"{letter}{m}") for letter in "BGA")
         self.patches, self.windows, self.outputs = map(_twice, (b, g, a))
-        # the output transform with a further column, which adds the bias
+        # This is the output transform with a further column, which adds the bias.
         self.with_bias = np.c_[self.outputs, np.ones(m * m, np.float32)]
 
     def transformed(self, w):
         """Return the transformed windows of w, (points, channels, filters)."""
-        # otherwise BLAS's threads would start, and take CPU time from this package's threads
+        # Without the limit, BLAS's threads would start, and take CPU time from this package's
+        # threads.
         with blas.limited(1):
             return (self.windows @ w.reshape(9, -1)).reshape(self.places, *w.shape[2:])
 

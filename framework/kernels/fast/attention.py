@@ -24,7 +24,7 @@ from framework.kernels.fast.rows import largest
 from framework.kernels.fast.target import LANES
 from framework.kernels.fast.tasks import CompiledTask, array, floats, pointer, real
 
-_SCRATCH = 16384  # target number of scores in scratch memory: 64 KB
+_SCRATCH = 16384  # Scratch memory holds about this many scores, 64 KB.
 _LEAST_ROWS, _MOST_ROWS = 16, 64
 
 _f = np.float32
@@ -158,7 +158,7 @@ def _backward(
                 mean = _dot(g[start : start + wide], out[start : start + wide])
                 most = high[head * length + r + i]
                 part = _f(1) / total[head * length + r + i]
-                # a row in which all positions are masked has no gradient
+                # A row in which all positions are masked has no gradient.
                 factor = _f(0) if mask.size > 0 and most <= _LOW else scale
                 if not plain:
                     _mask(row, bias, mask, bias_strides, mask_strides, n, h, r + i, causal)
@@ -181,7 +181,7 @@ def _block(keys, panels, causal):
     """Return how many rows of scores are computed at a time, and their stride."""
     most = _LEAST_ROWS if causal else _MOST_ROWS
     rows = min(most, max(_LEAST_ROWS, _SCRATCH // max(keys, 1)))
-    # pad long rows: rows at multiples of a page would share few cache sets
+    # Pad long rows, because rows at multiples of a page would share few cache sets.
     return rows, panels * WIDTH + (LANES if keys >= 256 else 0)
 
 

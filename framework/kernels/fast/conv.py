@@ -288,8 +288,8 @@ def parts(batch, operations, moved=0):
     return list(itertools.pairwise(ends))
 
 
-_ALONE = 5e7  # maximum operations (about 200 µs) that one thread computes alone
-_MOVE = 40  # cost of loading one element from memory, as a number of operations
+_ALONE = 5e7  # One thread alone computes up to this many operations, which take about 200 µs.
+_MOVE = 40  # Loading one element from memory costs as much as this many operations.
 
 
 def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
@@ -350,7 +350,8 @@ def _lattice(phase, cells, stride, dilation, before, size):
     first = (phase + before) % stride  # the first window pixel that covers pixels of this phase
     count = max(-(-(cells - first) // stride), 0)
     last = first + (count - 1) * stride
-    padding = -((phase + before - last) // stride)  # the first pixel needs g from -padding on
+    # The output for the first pixel reads g from index -padding on.
+    padding = -((phase + before - last) // stride)
     return _Lattice(last, count, -stride, 1, padding, places + count - 1, places)
 
 

@@ -18,7 +18,7 @@ from framework.kernels.csv_fields import (
 from framework.kernels.fast.jit import kernel
 
 
-# fastmath must not change the division: the exact quotient is the float64 nearest to the text
+# fastmath is off, because only the exact quotient is the float64 nearest to the text.
 @kernel(fastmath=False)
 def parse(data, delimiter, values, kinds, starts, ends):
     """Return the number of lines, or -1 if their numbers of fields differ.
@@ -50,7 +50,7 @@ def parse(data, delimiter, values, kinds, starts, ends):
             continue
         digit = np.int64(char) - ZERO
         if 0 <= digit < 10:
-            # more digits than fit make the field BAD
+            # A field with more digits than fit in the number is BAD.
             whole = whole * 10 + digit
             digits += 1
             places += places >= 0

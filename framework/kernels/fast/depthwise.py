@@ -20,9 +20,11 @@ from framework.kernels.fast.routine import routine
 from framework.kernels.fast.strips import TAPS, strip_1, strip_2, strip_4, strip_8, taps
 from framework.kernels.fast.target import LANES
 
-_BAND = 1 << 16  # elements of scratch memory of a band: 256 KB, half of a small L2 cache
-_BLOCK = 128  # approximate number of channels of a block
-_ALONE = 1 << 20  # maximum multiply-adds (about 100 µs) that one thread computes alone
+# A band uses this many elements of scratch memory: 256 KB, half of a small L2 cache.
+_BAND = 1 << 16
+_BLOCK = 128  # A block has about this many channels.
+# One thread alone computes up to this many multiply-adds, which take about 100 µs.
+_ALONE = 1 << 20
 
 
 class DepthwiseWork(NamedTuple):

@@ -93,7 +93,7 @@ def minimum(a, b):
 # ---- float32 functions that math.py lacks --------------------------------------------------------
 
 
-_TANH_END = np.float32(9.0106)  # tanh of a larger number rounds to 1
+_TANH_END = np.float32(9.0106)  # For larger |x|, tanh(x) rounds to 1.
 _P3, _P2, _P1, _P0 = map(np.float32, (1.34010927e-8, 2.06478944e-5, 3.49818962e-3, 0.133833036))
 _Q3, _Q2, _Q1, _Q0 = map(np.float32, (7.79710888e-7, 3.28971539e-4, 2.58871447e-2, 0.467166245))
 
@@ -109,7 +109,7 @@ def tanh_32(x):
     The formula is x (1 + z P(z)) / (1 + z Q(z)) with z = x², a rational fit with a relative error
     of 2.2e-8.
     """
-    v = _TANH_END if x > _TANH_END else x  # clamps in one instruction, and keeps NaN
+    v = _TANH_END if x > _TANH_END else x  # Each clamp is one instruction and keeps NaN.
     v = -_TANH_END if v < -_TANH_END else v
     z = v * v
     p = ((kept(_P3) * z + kept(_P2)) * z + kept(_P1)) * z + kept(_P0)
@@ -198,6 +198,6 @@ NAMES = {
     **{f"{name}_32": getattr(math, name) for name in _MATH},
     "exp_32": math.kept_exp,
     **{name: f for name, f in vars(double).items() if name.endswith("_64")},
-    "__name__": __name__,  # the module in which Numba's cache looks up globals
+    "__name__": __name__,  # Numba's cache looks up the globals of a generated loop in this module.
 }
 """The names that the source of a loop may use."""

@@ -25,8 +25,9 @@ from framework.kernels.fast.tasks import NativeFunction, integers
 # fields 0 and 1.
 _TYPE, _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = 1, 2, 3, 4, 7, 8
 _KIND, _ITEMSIZE = 3, 5
-_INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF  # masks for a C int, and for a dtype's kind and byte order
-_WRITABLE = 0x400  # NumPy's flag of writable arrays
+# bit masks for a C int, and for a dtype's kind and byte order
+_INT, _LETTERS = 0xFFFFFFFF, 0xFF00FF
+_WRITABLE = 0x400  # the flag by which NumPy marks writable arrays
 
 # A METH_FASTCALL function receives (self, argument array, argument count) and returns the address
 # of its result.

@@ -28,7 +28,7 @@ from framework.kernels.fast.micro import WIDTH, pack, panel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
-FEW = WIDTH * 3 // 4  # minimum filters: with fewer, the matrix products are too narrow to be fast
+FEW = WIDTH * 3 // 4  # With fewer filters than this, the matrix products are too narrow to be fast.
 NOTHING = np.empty(0, np.float32)
 
 

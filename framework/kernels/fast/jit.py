@@ -32,9 +32,10 @@ class _CompileNotice(event.Listener):
     def on_start(self, happening):
         function = happening.data["dispatcher"].py_func
         if self.logged or not (function.__module__ or "").startswith(_PACKAGE):
-            return  # ignore the user's own Numba functions
+            # Ignore Numba functions of the user.
+            return
         self.logged = True
-        # functions outside this folder are generated loops
+        # Functions outside this folder are generated loops.
         is_kernel = function.__code__.co_filename.startswith(_FOLDER)
         ahead = " `python -m framework warmup` compiles them ahead of time." if is_kernel else ""
         subject = "kernels" if is_kernel else "the loops of a plan"
@@ -56,7 +57,8 @@ class _CollectionPause(event.Listener):
         function = happening.data["dispatcher"].py_func
         if self.depth == 0:
             if not (function.__module__ or "").startswith(_PACKAGE):
-                return  # ignore the user's own Numba functions
+                # Ignore Numba functions of the user.
+                return
             self.was_on = gc.isenabled()
             gc.disable()
         self.depth += 1
@@ -117,7 +119,8 @@ def keep(compiled, function, cache=True):
     """
     if cache is not True:
         compiled._cache = _KernelCache(function, cache.name, cache.origin)
-    elif not function.__code__.co_filename.startswith("<"):  # code typed into a REPL is not cached
+    # Code typed into a REPL has no source file, so it is not cached.
+    elif not function.__code__.co_filename.startswith("<"):
         compiled._cache = _KernelCache(function)
 
 
@@ -136,8 +139,7 @@ class _KernelCache(NullCache):
 
     def __init__(self, function, name="", origin=b""):
         self._function, self._name, self._origin = function, name, origin
-        # Computed here, from the modules imported so far, because later imports must not change the
-        # digest.
+        # The digest is computed here, because modules imported later must not change it.
         self._sources = _sources(function.__module__)
 
     @property
@@ -152,7 +154,8 @@ class _KernelCache(NullCache):
         try:
             parts = pickle.loads(content)  # noqa: S301 (it has the seal)
             result = CompileResult._rebuild(target_context, *parts)
-        except Exception:  # the pickle refers to a name that no longer exists, so compile again
+        # The pickle refers to a name that no longer exists, so compile again.
+        except Exception:
             return None
         result.library._reload_init.update(result.reload_init)
         return result
@@ -160,7 +163,8 @@ class _KernelCache(NullCache):
     def save_overload(self, sig, data):
         if data.library.has_dynamic_globals:
             return
-        data.library._ensure_finalized()  # finalizing this library also finalizes the linked ones
+        # Finalizing this library also finalizes the libraries linked to it.
+        data.library._ensure_finalized()
         data.reload_init.extend(data.library._reload_init.difference(data.reload_init))
         try:
             content = dumps(data._reduce())

@@ -15,9 +15,10 @@ from framework.kernels.fast.micro import ROWS, move_lanes
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
-_DEPTH = 576  # target number of elements of each window that a block covers
-_BLOCK = 16 * ROWS  # maximum windows in a block
-APART = 16  # padding between rows, in elements: without it rows could share cache sets
+_DEPTH = 576  # A block covers about this many elements of each window.
+_BLOCK = 16 * ROWS  # A block has at most this many windows.
+# Rows are followed by so many elements of padding, because adjacent rows could share cache sets.
+APART = 16
 
 
 class Layout(NamedTuple):

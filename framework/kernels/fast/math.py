@@ -35,7 +35,7 @@ from framework.kernels.gelu import CENTER, END, TAIL
 _f = np.float32
 
 _LOG2E = _f(1.44269504088896341)
-_LOG2_HIGH = _f(0.693359375)  # log 2 rounded to 9 bits, so that its product with n is exact
+_LOG2_HIGH = _f(0.693359375)  # log 2 is rounded to 9 bits, so that its product with n is exact.
 _LOG2_LOW = _f(-2.12194440054690583e-4)
 # The coefficients of P, the highest power first; the relative error is 1.1e-8.
 _P = (0.001392692661, 0.008363773874, 0.04166655011, 0.1666657338, 0.5)
@@ -176,7 +176,7 @@ def _reduced(x, c=_EXP):
 def exp(x, c=_EXP):
     """Return exp(x)."""
     n, rest = _reduced(_between(x, _f(-104), _f(89)), c)
-    # 2**n as two factors: the product is also right for denormal results
+    # 2**n is computed as two factors, so that the product is also right for denormal results.
     y = (_ONE + rest) * _power_of_2(n, True) * _power_of_2(n, False)
     return y if x == x else x
 
@@ -197,7 +197,7 @@ def expm1(x):
     n, rest = _reduced(_between(x, _f(-25), _f(89)))
     first, second = _power_of_2(n, True), _power_of_2(n, False)
     power = first * second
-    # 2**128 overflows float32: for n >= 127 multiply by one factor after the other
+    # 2**128 overflows float32, so for n >= 127 multiply by one factor after the other.
     y = rest * power + (power - _ONE) if n < _f(127) else (_ONE + rest) * first * second
     y = y if _size(x) > _f(1e-10) else x
     return y if x == x else x
@@ -207,7 +207,7 @@ def expm1(x):
 def log(x):
     """Return the natural logarithm; NaN for x < 0."""
     tiny = x < _SMALLEST
-    normal = x * _f(8388608) if tiny else x  # scaled by 2**23, which makes a denormal number normal
+    normal = x * _f(8388608) if tiny else x  # Scaling by 2**23 makes a denormal number normal.
     m = _mantissa(normal)
     e = _exponent(normal) - (_f(23) if tiny else _ZERO)
     z = m - _ONE
@@ -228,7 +228,7 @@ def tanh(x):
     size = _size(x)
     n, rest = _reduced(_between(_TWO * size, _ZERO, _f(20)))
     power = _power_of_2(n, True) * _power_of_2(n, False)
-    less = rest * power + (power - _ONE)  # exp(2 |x|) - 1
+    less = rest * power + (power - _ONE)  # `less` is exp(2 |x|) - 1.
     y = _signed(less / (less + _TWO), x)
     return y if size > _f(1e-10) else x  # tanh(x) is x for tiny x and NaN
 

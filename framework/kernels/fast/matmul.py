@@ -8,9 +8,10 @@ from framework.kernels.fast.micro import ROWS, WIDTH
 from framework.kernels.fast.products import product, swapped
 from framework.kernels.products import suits, swaps
 
-# minimum multiplications per chunk (4 µs), since starting a chunk takes 1 µs
+# A chunk has at least this many multiplications, which take 4 µs, because starting a chunk takes 1
+# µs.
 _LEAST_OF_PART = 500_000
-_LARGE = 40_000_000  # minimum multiplications for which each thread gets two chunks
+_LARGE = 40_000_000  # From this many multiplications on, each thread gets two chunks.
 _MOST_KNOWN = 1000
 
 
@@ -29,7 +30,7 @@ def prepared(a, b):
     try:
         return _known[sizes]
     except KeyError:
-        # the sizes change from call to call, so old entries are useless
+        # The sizes change from call to call, so old entries are useless.
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
         prepared_product = _known[sizes] = _SharedProduct(*sizes[:4])
@@ -91,7 +92,8 @@ def shares(size, unit, products):
     """Return the number of chunks of `size` rows, and a chunk's size, a multiple of `unit`."""
     number = min(threads.count(), products // _LEAST_OF_PART)
     if number > 1 and products >= _LARGE:
-        number *= 2  # with two chunks per thread, other threads can take a chunk of a late thread
+        # With two chunks per thread, other threads can take a chunk of a late thread.
+        number *= 2
     share = -(-size // (max(number, 1) * unit)) * unit
     return -(-size // share), share
 
@@ -101,4 +103,4 @@ def warm():
     x = np.zeros((WIDTH, WIDTH), np.float32)
     dot(x, x)
     tasks = np.array([product.address, swapped.address])
-    team.do(tasks, np.zeros(team.PHASE, np.int64), 2)  # run an empty phase to compile `do`
+    team.do(tasks, np.zeros(team.PHASE, np.int64), 2)  # An empty phase compiles `do`.

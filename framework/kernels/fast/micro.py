@@ -62,7 +62,7 @@ from framework.kernels.fast.tiles import INTO_L1, emit_prefetch, make
 # The accumulators, one row of B and a broadcast element of A use all registers, without spilling.
 ROWS, _VECTORS = (8 if LANES == 16 else 6), (4 if LANES == 4 and REGISTERS == 32 else 2)
 WIDTH = _VECTORS * LANES
-# maximum rows of a block; 9 is for 3 × 3 windows
+# A block has at most this many rows; 9 is for 3 × 3 windows.
 _MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS
 
 _float = ir.FloatType()

@@ -10,8 +10,8 @@ from framework.kernels.fast.elementwise import load, store
 from framework.kernels.fast.jit import kernel
 from framework.kernels.fast.routine import routine
 
-_BLOCK = 65536  # target number of elements of a block of rows
-_SOME = 16  # number of rows that the first estimate of the mean uses
+_BLOCK = 65536  # A block of rows has about this many elements.
+_SOME = 16  # The first estimate of the mean uses this many rows.
 _f = np.float32
 
 
@@ -57,7 +57,8 @@ def moments(x, first, last, channels, mean, deviations):
     shift = np.zeros(channels, _f)
     some = min(_SOME, last - first)
     _add_block(x, first, first + some, channels, shift, total, squares)
-    for c in range(channels):  # a first estimate of the mean; the first block corrects it
+    # This is a first estimate of the mean, which the first block corrects.
+    for c in range(channels):
         shift[c] = total[c] / _f(some)
         mean[c] = shift[c]
         deviations[c] = 0.0

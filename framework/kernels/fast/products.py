@@ -37,16 +37,20 @@ from framework.kernels.products import DEEPEST
 
 # These values were measured for products from 64 × 784 × 128 to 256 × 2048 × 4096, on a CPU with
 # AVX-512 and caches of 48 KiB and 1 MiB, and on one with AVX2 and caches of 32 KiB and 512 KiB.
-HEIGHT = 32 * ROWS  # rows of a block of A
-DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH  # rows and columns of a block of B
-# minimum stride between A's columns, in elements, for which A is packed
+HEIGHT = 32 * ROWS  # A block of A has this many rows.
+# A block of B has this many rows and columns.
+DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH
+# A is packed if its columns are at least this many elements apart.
 FAR = 1024 if LANES == 16 else 256
-BROAD = EVERYTHING if LANES == 16 else 256  # minimum columns of B for which A is packed
-LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH  # rows and columns of a block of B if A is packed
-NEAR = 1 << 15  # maximum elements of a B with short rows that is read without packing
-FETCHED = 1 << 22  # minimum elements of B for which its blocks are prefetched
-FETCHED_DEPTH = 256  # rows of a block of B that is prefetched
-APART = 16  # padding between panels, in elements: without it panels could share cache sets
+BROAD = EVERYTHING if LANES == 16 else 256  # A is packed if B has at least this many columns.
+# A block of B has this many rows and columns if A is packed.
+LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH
+NEAR = 1 << 15  # A B with short rows and at most this many elements is read without packing.
+FETCHED = 1 << 22  # The blocks of B are prefetched if B has at least this many elements.
+FETCHED_DEPTH = 256  # A block of B that is prefetched has this many rows.
+# Panels are followed by so many elements of padding, because adjacent panels could share cache
+# sets.
+APART = 16
 
 _BLOCK_OF_A = HEIGHT // ROWS * (LAID_DEPTH * ROWS + APART)
 _BLOCK_OF_B = max(
@@ -59,11 +63,12 @@ PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B  # float32 elements of the whole scrat
 # The end of the scratch memory that a product with an unpacked A uses, in float32 elements.
 _OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)
 
-_AT_ONCE = 16 * ROWS  # rows of A packed together, so that each cache line is read once
+_AT_ONCE = 16 * ROWS  # So many rows of A are packed together, so that each cache line is read once.
 _AHEAD = 16  # prefetch distance in steps; the CPU does not prefetch such large strides by itself
-_TOGETHER = 4 * ROWS  # rows of a product for each call of the loop kernel that consumes them
+_TOGETHER = 4 * ROWS  # The loop kernel that consumes a product gets this many rows per call.
 _OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)  # elements of packed A for _TOGETHER rows
-_TILE = 1024 * _TOGETHER  # elements of a product per call of its consumer: they fit in L2
+# A call of the loop kernel gets this many elements of a product, which fit in the L2 cache.
+_TILE = 1024 * _TOGETHER
 
 
 @routine
@@ -114,7 +119,7 @@ def _pack_a(a, at, a_row, a_step, steps, rows, packed):
         in_vectors = steps // LANES * LANES
         for group in range(whole // ROWS):
             source, target = at + group * ROWS * a_row, group * stride
-            # a call may write more than its LANES steps; the next calls overwrite the excess
+            # A call may write more than its LANES steps; the next calls overwrite the excess.
             for s in range(0, in_vectors, LANES):
                 turn_rows(packed, target + s * ROWS, ROWS, a, source + s, a_row)
             for s in range(in_vectors, steps):
@@ -172,7 +177,7 @@ def _block(
             )  # fmt: skip
         return
     runs, pieces, each, pace = _shares(max(lines_of_all, 1), length, tiles, steps)
-    # counters, because divisions are slow
+    # Counters replace divisions, which are slow.
     left, matrix, line, piece = lines_of_all, 0, 0, 0
     for n in range(0, columns, WIDTH):
         here, b_at = min(WIDTH, columns - n), n // WIDTH * stride
@@ -339,7 +344,7 @@ def swapped(numbers, first, last, memory):
     c_t = whole[_OF_ROWS:]
     step = c_t.size // rows // ROWS * ROWS
     c, a, b = array(numbers[0]), array(numbers[1]), array(numbers[2])
-    if rows >= BROAD:  # for so many columns, the transposed product would pack both matrices
+    if rows >= BROAD:  # For so many columns, the transposed product would pack both matrices.
         multiply(
             c, columns, a, numbers[4], numbers[5], b, numbers[6], numbers[7], depth, 0, rows, first,
             last, False, whole,
@@ -373,7 +378,7 @@ def rows_for(numbers, first, last, memory):
         if numbers[3] >> i & 1:
             own[last_one] = own[i]
             last_one += 1
-    own[count - 3], own[count - 1] = EVERYTHING, 1  # the loop's work items are elements, not rows
+    own[count - 3], own[count - 1] = EVERYTHING, 1  # The loop's work items are elements, not rows.
     _hand_on(
         array(numbers[8]), numbers[5], array(numbers[9]), numbers[6], numbers[7], numbers[4], first,
         last, numbers[0], numbers[1], own, own[count:last_one], whole[_OWN:],

@@ -64,7 +64,7 @@ def _added(source, target):
 # The array `d`, (steps, rows, columns), holds the cotangents of the gates' pre-activations. It
 # covers a few steps only, so that it is still in the cache when dw is computed.
 
-_DEPTH = 128  # target number of rows of `d`: a panel of these rows fits in the L1 cache
+_DEPTH = 128  # `d` has about this many rows, because a panel of these rows fits in the L1 cache.
 
 
 @kernel(forceinline=True)
@@ -78,7 +78,7 @@ def _row(columns):
 def _states_back(d, d_at, row, steps, add, weights, mask, r, units, count, dh, dh_at):
     """Compute dh, the state's cotangent, from a step of `d`; masked rows keep their dh."""
     start = 0
-    while start < count:  # each iteration handles a run of unmasked rows
+    while start < count:  # Each iteration handles a run of unmasked rows.
         stop = count
         if mask.size:
             while start < count and not mask[r + start]:

@@ -66,12 +66,16 @@ class Routine:
         self.call = intrinsic(self._typed(function))
 
     def __call__(self, *arguments):
-        if not self._python:  # without a Python wrapper, a call would crash
-            raise TypeError(f"{self.__qualname__} is called by kernels only: see `routine`.")
+        # Without a Python wrapper, a call would crash the process.
+        if not self._python:
+            raise TypeError(
+                f"{self.__qualname__} is called by kernels only; for calls from "
+                "Python declare it by `routine(python=True)`."
+            )
         return self._kernel(*arguments)
 
     def __reduce__(self):
-        return self.__qualname__  # pickle then refers to the global variable of this name
+        return self.__qualname__  # Pickle then refers to the global variable of this name.
 
     def bind(self, kinds):
         """Return the LLVM symbol of the machine code for argument types, and its return type.
@@ -97,7 +101,7 @@ class Routine:
             name, result = self.bind(kinds)
 
             def generate(context, builder, signature, values):
-                # Numba calls the functions of this private set when it loads a cached caller
+                # When Numba loads a cached caller, it calls the functions of this private set.
                 context.active_code_library._reload_init.add(partial(self.bind, kinds))
                 if self._pointers:
                     values = [data_of(context, builder, *pair) for pair in zip(given, values)]

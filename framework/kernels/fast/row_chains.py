@@ -20,7 +20,8 @@ from framework.kernels.row_chains import (
 )
 
 _LINE = 64  # bytes of a cache line
-_AHEAD = 6  # rows that are prefetched, because the CPU's prefetcher cannot predict random rows
+# So many rows ahead are prefetched, because the CPU's prefetcher cannot predict random rows.
+_AHEAD = 6
 
 
 @intrinsic
@@ -39,7 +40,8 @@ def _prefetch(_, array, row, byte):
             ir.FunctionType(ir.VoidType(), [pointer.type, small, small, small]),
             "llvm.prefetch.p0",
         )
-        # the arguments mean: for reading, into all levels of the cache, data
+        # The arguments of the intrinsic mean: read, keep in all levels of the cache, data (not
+        # code).
         builder.call(prefetch, [pointer, *(ir.Constant(small, n) for n in (0, 2, 1))])
         return context.get_constant(types.int64, word.width)
 

@@ -1,7 +1,7 @@
 """Kernels along float32 rows: softmax, cross-entropy, layer and rms normalization, gelu.
 
-Each is a task (see `tasks`) whose work items are rows, or elements for gelu. `numbers:` lists its
-arguments: the addresses of its arrays, which have rows of `size` elements, and then numbers.
+Each is a task (see `tasks`) whose work items are rows, or elements for gelu. Its docstring lists
+the task's arguments: the addresses of its arrays, which have rows of `size` elements, then numbers.
 """
 
 import numpy as np
@@ -67,7 +67,7 @@ def largest(x, at, size):
 def softmax(numbers, first, last, memory):
     """Write exp(x) / sum(exp(x)).
 
-    numbers: x, y; size.
+    Task arguments: the arrays x, y; then size.
     """
     x, y, size = array(numbers[0]), array(numbers[1]), numbers[2]
     for row in range(first, last):
@@ -87,7 +87,7 @@ def softmax(numbers, first, last, memory):
 def softmax_back(numbers, first, last, memory):
     """Write y * (g - sum(g * y)).
 
-    numbers: g, y, d; size.
+    Task arguments: the arrays g, y, d; then size.
     """
     g, y, d, size = array(numbers[0]), array(numbers[1]), array(numbers[2]), numbers[3]
     for row in range(first, last):
@@ -109,7 +109,7 @@ def _less_both(x, top, logarithm):
 def log_softmax(numbers, first, last, memory):
     """Write x - log(sum(exp(x))).
 
-    numbers: x, y; size.
+    Task arguments: the arrays x, y; then size.
     """
     x, y, size = array(numbers[0]), array(numbers[1]), numbers[2]
     for row in range(first, last):
@@ -127,7 +127,7 @@ def log_softmax(numbers, first, last, memory):
 def log_softmax_back(numbers, first, last, memory):
     """Write g - exp(y) * sum(g).
 
-    numbers: g, y, d; size.
+    Task arguments: the arrays g, y, d; then size.
     """
     g, y, d, size = array(numbers[0]), array(numbers[1]), array(numbers[2]), numbers[3]
     for row in range(first, last):
@@ -143,7 +143,7 @@ def log_softmax_back(numbers, first, last, memory):
 def sparse_cross_entropy(numbers, first, last, memory):
     """Write log(sum(exp(x))) - x[label], NaN for an invalid label, and the saved arrays.
 
-    numbers: x, labels, losses, exp(x - max(x)), its sums; size.
+    Task arguments: the arrays x, labels, losses, exp(x - max(x)), its sums; then size.
     """
     x, labels = array(numbers[0]), carray(integers(numbers[1]), EVERYTHING)
     losses, e, totals, size = array(numbers[2]), array(numbers[3]), array(numbers[4]), numbers[5]
@@ -164,7 +164,7 @@ def sparse_cross_entropy(numbers, first, last, memory):
 def sparse_cross_entropy_back(numbers, first, last, memory):
     """Write g * (softmax(x) - one_hot(label)).
 
-    numbers: g, labels, exp(x - max(x)), its sums, d; size.
+    Task arguments: the arrays g, labels, exp(x - max(x)), its sums, d; then size.
     """
     g, labels = array(numbers[0]), carray(integers(numbers[1]), EVERYTHING)
     e, totals, d, size = array(numbers[2]), array(numbers[3]), array(numbers[4]), numbers[5]
@@ -186,7 +186,7 @@ def sparse_cross_entropy_back(numbers, first, last, memory):
 def layer_norm(numbers, first, last, memory):
     """Write rows of mean 0 and variance 1, times gamma plus beta; and each row's mean and rstd.
 
-    numbers: x, gamma, beta, y, mean, rstd; size, epsilon.
+    Task arguments: the arrays x, gamma, beta, y, mean, rstd; then size, epsilon.
     """
     x, gamma, beta, y = (
         array(numbers[0]), array(numbers[1]), array(numbers[2]), array(numbers[3]),
@@ -219,8 +219,8 @@ def layer_norm(numbers, first, last, memory):
 def layer_norm_back(numbers, first, last, memory):
     """Write the cotangent of x, and partial sums of the cotangents of gamma and beta.
 
-    numbers: g, x, gamma, mean, rstd, d, partial sums for gamma and for beta; size, whether d is
-        needed.
+    Task arguments: the arrays g, x, gamma, mean, rstd, d, partial sums for gamma and for beta; then
+    size, whether d is needed.
     """
     g, x, gamma = array(numbers[0]), array(numbers[1]), array(numbers[2])
     mean, rstd, d = array(numbers[3]), array(numbers[4]), array(numbers[5])
@@ -255,7 +255,7 @@ def layer_norm_back(numbers, first, last, memory):
 def rms_norm(numbers, first, last, memory):
     """Write rows divided by their root mean square, times scale; and each row's rstd.
 
-    numbers: x, scale, y, rstd; size, epsilon.
+    Task arguments: the arrays x, scale, y, rstd; then size, epsilon.
     """
     x, scale, y, rstd = (
         array(numbers[0]), array(numbers[1]), array(numbers[2]), array(numbers[3]),
@@ -278,7 +278,8 @@ def rms_norm(numbers, first, last, memory):
 def rms_norm_back(numbers, first, last, memory):
     """Write the cotangent of x, and partial sums of the cotangent of scale.
 
-    numbers: g, x, scale, rstd, d, partial sums for scale; size, whether d is needed.
+    Task arguments: the arrays g, x, scale, rstd, d, partial sums for scale; then size, whether d is
+    needed.
     """
     g, x, scale = array(numbers[0]), array(numbers[1]), array(numbers[2])
     rstd, d, both = array(numbers[3]), array(numbers[4]), array(numbers[5])
@@ -308,7 +309,7 @@ def rms_norm_back(numbers, first, last, memory):
 def added_rows(numbers, first, last, memory):
     """Write the sum of the rows, added in order; work items are columns.
 
-    numbers: x, y; the number of rows, size.
+    Task arguments: the arrays x, y; then the number of rows, size.
     """
     x, y, rows, size = array(numbers[0]), array(numbers[1]), numbers[2], numbers[3]
     for j in range(first, last):
@@ -349,7 +350,7 @@ _LEAF = 128
 def _pairwise(numbers, first, last, memory):
     """Write the sum of all elements divided by a count.
 
-    numbers: x, y; size, count.
+    Task arguments: the arrays x, y; then size, count.
     """
     x, y, size, count = array(numbers[0]), array(numbers[1]), numbers[2], numbers[3]
     # `memory` is a stack of incomplete sums. Each entry has two numbers: the size of the second
@@ -384,7 +385,7 @@ pairwise = CompiledTask(_pairwise, fastmath=False)
 def gelu(numbers, first, last, memory):
     """Write x Φ(x), Φ the normal distribution function.
 
-    numbers: x, y.
+    Task arguments: the arrays x, y.
     """
     x, y = array(numbers[0]), array(numbers[1])
     for i in range(first, last):
@@ -395,7 +396,7 @@ def gelu(numbers, first, last, memory):
 def gelu_back(numbers, first, last, memory):
     """Write g times the derivative of gelu.
 
-    numbers: g, x, d.
+    Task arguments: the arrays g, x, d.
     """
     g, x, d = array(numbers[0]), array(numbers[1]), array(numbers[2])
     for i in range(first, last):
@@ -406,7 +407,7 @@ def gelu_back(numbers, first, last, memory):
 def gelu_tanh(numbers, first, last, memory):
     """Write gelu's tanh approximation.
 
-    numbers: x, y.
+    Task arguments: the arrays x, y.
     """
     x, y = array(numbers[0]), array(numbers[1])
     for i in range(first, last):
@@ -417,7 +418,7 @@ def gelu_tanh(numbers, first, last, memory):
 def gelu_tanh_back(numbers, first, last, memory):
     """Write g times the derivative of the tanh approximation of gelu.
 
-    numbers: g, x, d.
+    Task arguments: the arrays g, x, d.
     """
     g, x, d = array(numbers[0]), array(numbers[1]), array(numbers[2])
     for i in range(first, last):

@@ -7,7 +7,7 @@ import numpy as np
 
 _kept = threading.local()
 _LINE = 16  # float32 elements per cache line
-_LARGEST = 1 << 23  # elements of the largest array that is kept for later calls
+_LARGEST = 1 << 23  # Arrays of up to this many elements are kept for later calls.
 
 
 def take(name, size):

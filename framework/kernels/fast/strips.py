@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from framework.kernels.fast.routine import data_of
 from framework.kernels.fast.target import FUSED, LANES
 
-TAPS = 9  # number of weights per call of `taps`: those of a 3 × 3 window
+TAPS = 9  # One call of `taps` computes this many weights, those of a 3 × 3 window.
 
 _float, _int = ir.FloatType(), ir.IntType(64)
 _vector = ir.VectorType(_float, LANES)
@@ -103,7 +103,7 @@ def _make_strip(count):
             for lane in range(LANES):
                 floor = builder.insert_element(floor, least, ir.Constant(ir.IntType(32), lane))
             for t, total in enumerate(_loop(builder, rows, [_load(builder, b)] * count, of_row)):
-                # an ordered comparison is false for NaN, which thus remains
+                # An ordered comparison with NaN is false, so NaN remains.
                 low = builder.fcmp_ordered("<", total, floor)
                 move = builder.mul(ir.Constant(_int, t), y_step)
                 _store(builder, builder.select(low, floor, total), builder.gep(y, [move]))

@@ -28,7 +28,8 @@ _SIGNATURE = types.void(
 
 class _ReportedCFunc(CFunc):
     def _compile_uncached(self):
-        details = {"dispatcher": self}  # the same data as in the events of Numba's dispatchers
+        # The data are the same as in the events of Numba's dispatchers.
+        details = {"dispatcher": self}
         with event.trigger_event("numba:compile", data=details):
             return super()._compile_uncached()
 
@@ -109,7 +110,7 @@ def pointer(kind):
 
 
 integers, floats = pointer(types.int64), pointer(types.float32)
-# A length that no index reaches, because tasks do not check bounds.
+# No index reaches this length, because tasks do not check bounds.
 EVERYTHING = 1 << 40
 
 

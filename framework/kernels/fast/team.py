@@ -46,7 +46,7 @@ TASK = 4
 # end index of its tasks (exclusive), and its number of chunks.
 PHASE = 3
 
-MOST = (PACKED * 4 - SPARE) // 8  # maximum number of int64 values in the `numbers` of `do_phase`
+MOST = (PACKED * 4 - SPARE) // 8  # The `numbers` of `do_phase` have at most this many int64 values.
 
 # Indices into the shared array, each at the start of a cache line.
 _WORD, _DONE, _ASLEEP, _JOB, _LEADING, _ASKED = 0, 16, 32, 48, 64, 80
@@ -55,8 +55,8 @@ _PARTS = 0xFFFF
 # A waiting thread counts rounds. It keeps the CPU for _BRIEF rounds, then yields the CPU to other
 # threads in each round. After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
-_LONG = 1 << 20  # so many elements that `release_gil` always releases the GIL
-_LOOK = 200  # number of jobs between two checks of which CPU the leader runs on
+_LONG = 1 << 20  # For so many elements, `release_gil` always releases the GIL.
+_LOOK = 200  # The CPU that the leader runs on is checked once in so many jobs.
 
 
 @routine
@@ -206,10 +206,10 @@ class ThreadTeam(threads.ThreadPool):
         whole = np.zeros(_SIZE + 8, np.int64)
         self._state = whole[-whole.ctypes.data // 8 % 8 :][:_SIZE]
         self._leading = threading.Lock()
-        # maximum number of workers; lowered if the system refuses to start more
+        # the maximum number of workers, lowered if the system refuses to start more
         self._most = _PARTS
         self._until_look = 0  # number of jobs until the next check of the leader's CPU
-        self._cpu = None  # the CPU of the leader, which no worker may use
+        self._cpu = None  # the number of the leader's CPU, which no worker may use
 
     def do(self, most, work, arrays):
         """Run `work` with up to `most` threads; return False, without running it, if another
@@ -236,13 +236,16 @@ class ThreadTeam(threads.ThreadPool):
         wanted = min(wanted, self._most)
         if self.have(wanted) < wanted:
             self._most = len(self.workers)
-        self._cpu, self._until_look = None, 0  # new workers are not bound to CPUs yet
+        # New workers are not bound to CPUs yet.
+        self._cpu, self._until_look = None, 0
 
     def ask(self, function):
         """Queue a function, which any worker may run."""
-        if self._cpu is not None:  # the leader may have moved to a worker's CPU
+        # The leader may have moved to a worker's CPU.
+        if self._cpu is not None:
             self._keep_apart()
-        self._until_look = 0  # check at the next job: the leader may wake up on another CPU
+        # Check at the next job, because the leader may wake up on another CPU.
+        self._until_look = 0
         super().ask(function)
         _change(self._state, _ASKED, 1)
 
@@ -256,7 +259,8 @@ class ThreadTeam(threads.ThreadPool):
             else:
                 try:
                     function = self._asked.get_nowait()
-                except Empty:  # another worker has taken the function
+                # Another worker has taken the function.
+                except Empty:
                     continue
             if function is not _WAKE:
                 _change(state, _ASKED, -1)
@@ -276,7 +280,8 @@ class ThreadTeam(threads.ThreadPool):
         if others:
             self._cpu = cpu
             for worker in self.workers:
-                with contextlib.suppress(OSError):  # the worker may have ended
+                # The worker may have ended.
+                with contextlib.suppress(OSError):
                     os.sched_setaffinity(worker.native_id, others)
 
 

@@ -10,9 +10,10 @@ from numba.extending import intrinsic
 from framework.kernels.fast.routine import data_of
 from framework.kernels.fast.target import FUSED, LANES, MASKED
 
-INTO_L1, _INTO_L2 = 3, 2  # the `locality` argument of llvm.prefetch
+INTO_L1, _INTO_L2 = 3, 2  # values of the argument `locality` of the intrinsic llvm.prefetch
 LINE = 16  # float32 elements per cache line
-UNROLLED, LEAST_UNROLLED = 4, 4  # steps per unrolled iteration; minimum rows to unroll
+# Blocks of LEAST_UNROLLED rows or more run UNROLLED steps per iteration.
+UNROLLED, LEAST_UNROLLED = 4, 4
 
 _float = ir.FloatType()
 _int, _byte = ir.IntType(64), ir.IntType(8)
@@ -191,7 +192,7 @@ class _MicroKernel:
             arguments = [place, self.masks[n], *value]
         else:
             zeros = () if value else (ir.Constant(self.vector, [0.0] * LANES),)
-            aligned = ir.Constant(ir.IntType(32), 4)  # the pointer is aligned to 4 bytes only
+            aligned = ir.Constant(ir.IntType(32), 4)  # The pointer is aligned to 4 bytes only.
             name = f"llvm.masked.{way}.v{LANES}f32.p0"
             arguments = [*value, pointer, aligned, self.masks[n], *zeros]
         result = ir.VoidType() if value else self.vector
@@ -201,7 +202,8 @@ class _MicroKernel:
     def load(self, row, n):
         """Load vector n of a row."""
         builder = self.builder
-        if self.places and self.masks[n]:  # no masked loads on this CPU: load lane by lane
+        # This CPU has no masked loads, so load lane by lane.
+        if self.places and self.masks[n]:
             value = ir.Constant(self.vector, ir.Undefined)
             for lane, place in enumerate(self.places[n * LANES : (n + 1) * LANES]):
                 element = builder.load(builder.gep(row, [place]))
@@ -285,7 +287,8 @@ class _MicroKernel:
         builder.cbranch(builder.icmp_signed("!=", self.add, ir.Constant(_int, 0)), adding, start)
         builder.position_at_end(adding)
         present = [self.load(self._row_of_c(m), n) for m, n in places]
-        for m in range(self.rows, 2 * self.rows):  # prefetch the rows of C of the next block
+        # Prefetch the rows of C that the next block writes.
+        for m in range(self.rows, 2 * self.rows):
             for n in range(0, self.vectors * LANES, LINE):
                 at = builder.gep(self._row_of_c(m), [ir.Constant(_int, n)])
                 emit_prefetch(builder, at, 1, INTO_L1)

@@ -34,9 +34,11 @@ from framework.kernels.fast.transforms import (
     weights_4,
 )
 
-_PATCHES = 32  # number of patches transformed at a time: they stay in the cache
-_MANY = 64 * 64  # minimum weights per point for which a block has twice as many patches as _PATCHES
-_SKEW = 16  # padding in elements: rows and planes 4096 bytes apart would share cache sets
+_PATCHES = 32  # So many patches are transformed at a time, because they stay in the cache.
+# With at least this many weights per point, a block has twice as many patches as _PATCHES.
+_MANY = 64 * 64
+# Rows and planes get this much padding, because those 4096 bytes apart would share cache sets.
+_SKEW = 16
 
 
 @kernel

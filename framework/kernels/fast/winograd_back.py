@@ -31,7 +31,8 @@ from framework.kernels.fast.transforms import (
 )
 from framework.kernels.fast.winograd import grid, memory, patches, spread_images, up, weights
 
-_APART = 128 * 128  # maximum weights per point for which a single pass computes both gradients
+# With at most this many weights per point, a single pass computes both gradients.
+_APART = 128 * 128
 _NOTHING = np.empty(0, np.float32)
 _ALL = np.empty((0, 0, 0, 0), np.uint8)
 
