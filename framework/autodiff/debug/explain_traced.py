@@ -53,7 +53,7 @@ def _break(tape, entry, entries, number, source, mine):
     what = f"the op {entry.what.name}"
     if number not in entry.tapes:
         return Explanation("None", f"{what}{place} ran {_outside(tape, entry, entries, number)}",
-                       "compute the target inside the tape's `with` block")  # fmt: skip
+                       "compute the target inside the `with` block of the tape")  # fmt: skip
     if mine.isdisjoint(tape._tracked):
         explanation = forgotten(tape, (), source, mine) or unwatched(tape, source, mine)
         line = f"{explanation.reason}, though {what}{place} used it"

@@ -242,7 +242,7 @@ CAUSES = [  # situation, how it begins, what it says, the remedy; whether a trac
     (paused, NONE, "inside stop_recording()", "inside the `with` block", True),
     (reset, NONE, "tape.reset() forgot the record in which the variable 'lost:0'", "after reset()",
      False),
-    (unused, NONE, "nothing that the target depends on was computed from the source", "leave the source",
+    (unused, NONE, "nothing that the target depends on was computed from the source", "leave the",
      False),
     (dead_relu, ZERO, "relu", "leaky_relu", True),
     (times_zero, ZERO, "its other input is 0 everywhere", "check that input", True),
