@@ -221,8 +221,8 @@ def _tanh_back(a, b):
     # For 0-d operands the ufunc returns a scalar, so convert it to an array.
     if type(d) is not ndarray:
         return a * (1 - d)
-    np_subtract(1, d, d)
-    return np_multiply(a, d, d) if np.shape(a) == d.shape else a * d
+    np_subtract(choose.ones[d.dtype], d, d)
+    return np_multiply(a, d, d) if getattr(a, "shape", None) == d.shape else a * d
 
 
 # One op instead of three makes second derivatives of tanh faster.
