@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from contextlib import contextmanager
 
-from framework.core.errors import DamagedFileError, UnsafeFileError
+from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
 from framework.saving.crc32 import Crc32
 from framework.saving.sections import CheckedSection, WrittenSection, write_checked
 
@@ -193,7 +193,7 @@ class _damage:
         return self
 
     def __exit__(self, kind, error, _):
-        if isinstance(error, _ERRORS):
+        if isinstance(error, _ERRORS) and not isinstance(error, LoadError):
             raise DamagedFileError(
                 f"{self._where}: the zip file is damaged or cut off: {error}"
             ) from error

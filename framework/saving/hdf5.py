@@ -11,8 +11,10 @@ import numpy as np
 
 from framework.core.dtypes import as_dtype
 from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
+from framework.saving import array_sums
 from framework.saving.checksum import fill
 from framework.saving.hdf5_texts import check_heaps, check_lengths
+from framework.saving.sections import adding
 
 _FLOOR = 2**20  # Smaller chunked datasets may have any compression ratio; in bytes.
 # the filters that every h5py supports
@@ -109,6 +111,30 @@ class Reader:
                 total += _bytes_of(dataset)
         return total
 
+    def verify(self):
+        """Compare all arrays with their checksums; arrays of other programs have none.
+
+        Raises:
+            DamagedFileError: checksums differ; the message names the arrays.
+        """
+        in_place, converted = [], []
+        for path in self._datasets:
+            with damage(f"{self.name}: {path}"):
+                dataset = self._file[path]
+                expected = _stored_sum(dataset)
+                if expected is None:
+                    continue
+                self._check(dataset, path)
+                start = dataset.id.get_offset()
+                if start is None or not _is_plain(dataset):
+                    converted.append((path, expected))
+                else:
+                    kind, size = _name_of(dataset.dtype), _bytes_of(dataset)
+                    in_place.append((path, kind, dataset.shape, start, size, expected))
+        array_sums.verify(self._bytes, self.name, in_place)
+        damaged = [path for path, crc in converted if _sum_of(self.array(path)) != crc]
+        array_sums.refuse(damaged, len(in_place) + len(converted), self.name)
+
     def array(self, path, into=None):
         """Return the array of a dataset: a new one, or `into` if it has its shape and dtype.
 
@@ -202,6 +228,35 @@ def _is_plain(dataset):
     return dataset.id.get_type() == h5py().h5t.py_create(dataset.dtype)
 
 
+def _name_of(dtype):
+    return "bfloat16" if dtype.kind == "V" else dtype.str
+
+
+def _sum_of(array):
+    """Return the checksum of an array."""
+    crc = array_sums.begun(_name_of(array.dtype), array.shape, array.nbytes)
+    crc.update(_bytes(array))
+    return crc.value()
+
+
+def _bytes(array):
+    return array.reshape(-1).view(np.uint8).data
+
+
+def _stored_sum(dataset):
+    """Return the checksum that is stored with a dataset, None if there is none."""
+    library, name = h5py(), array_sums.NAME.encode()
+    if not library.h5a.exists(dataset.id, name):
+        return None
+    attribute = library.h5a.open(dataset.id, name)
+    kind = attribute.get_type()
+    if kind.get_class() != library.h5t.INTEGER or kind.get_size() != 4 or attribute.shape:
+        raise DamagedFileError("the checksum is no number of 32 bits")
+    found = np.zeros((), np.uint32)
+    attribute.read(found)
+    return int(found)
+
+
 def _is_bfloat16(dataset):
     """Return whether a dataset is Keras's bfloat16: two bytes, and an attribute."""
     if dataset.dtype != np.dtype("V2"):
@@ -267,10 +322,11 @@ class Writer:
 
     Args:
         file: a binary file.
+        checks: whether to store checksums; False if the file gets one as a whole.
     """
 
-    def __init__(self, file):
-        self._file = h5py().File(file, "w")
+    def __init__(self, file, checks=True):
+        self._file, self._checks = h5py().File(file, "w"), checks
 
     def close(self):
         self._file.close()
@@ -289,8 +345,28 @@ class Writer:
 
     def write(self, path, array):
         """Store an array as the dataset `path`."""
-        if array.dtype.name == "bfloat16":
-            dataset = self._file.create_dataset(path, data=array.view("V2"))
-            dataset.attrs["dtype"] = "bfloat16"
-        else:
-            self._file.create_dataset(path, data=array)
+        write_dataset(self._file, path, array, self._checks)
+
+
+def write_dataset(group, path, array, checks=True):
+    """Store an array as the dataset `path` of a group, with its checksum as an attribute."""
+    array = np.asarray(array, order="C")
+    is_bfloat16 = array.dtype.name == "bfloat16"
+    array = array.view("V2") if is_bfloat16 else array
+    if checks and not array.dtype.hasobject:
+        crc = array_sums.begun(_name_of(array.dtype), array.shape, array.nbytes)
+        with adding(crc, _bytes(array)):
+            dataset = group.create_dataset(path, data=array)
+        _store_sum(dataset, crc.value())
+    else:
+        dataset = group.create_dataset(path, data=array)
+    if is_bfloat16:
+        dataset.attrs["dtype"] = "bfloat16"
+
+
+def _store_sum(dataset, crc):
+    library = h5py()
+    space = library.h5s.create(library.h5s.SCALAR)
+    name = array_sums.NAME.encode()
+    attribute = library.h5a.create(dataset.id, name, library.h5t.STD_U32LE, space)
+    attribute.write(np.array(crc, np.uint32))

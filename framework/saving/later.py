@@ -21,7 +21,7 @@ def taken(model, filepath, weights_only=False):
         assets = []
         write_assets(model, lambda *member: assets.append(member))
         add = lambda write: [write(*member) for member in assets]
-        return partial(_write_model, name, *described(model), _Taken(model), add)
+        return partial(_write_model, name, *described(model), _Taken(model, checks=False), add)
     require_built(model, "save_weights")
     if name.endswith(NAMED):
         arrays = {n: v.array for n, v in named_arrays.named_variables(model).items()}
@@ -45,8 +45,8 @@ class _Taken:
     another reference. Other arrays, of a user-defined `save_own_variables`, are copied.
     """
 
-    def __init__(self, model):
-        self._groups, self._arrays = [], {}
+    def __init__(self, model, checks=True):
+        self._groups, self._arrays, self._checks = [], {}, checks
         write_parts(model, self)
 
     def group(self, path, name=None):
@@ -59,7 +59,7 @@ class _Taken:
         self._arrays[path] = array
 
     def __call__(self, file):
-        with hdf5.Writer(file) as writer:
+        with hdf5.Writer(file, self._checks) as writer:
             for group in self._groups:
                 writer.group(*group)
             for path, array in self._arrays.items():

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from framework.core.errors import SaveError
-from framework.saving.hdf5 import h5py
+from framework.saving.hdf5 import h5py, write_dataset
 
 _MOST = 64_000  # bytes of an attribute; HDF5 has a limit of 64 KB
 
@@ -76,7 +76,8 @@ def _write_arrays(group, named):
         names.append(name)
         values = np.asarray(array)
         # HDF5 has no bfloat16
-        group[name] = values.astype(np.float32) if values.dtype.kind == "V" else values
+        stored = values.astype(np.float32) if values.dtype.kind == "V" else values
+        write_dataset(group, name, stored)
     _write_names(group, "weight_names", names)
 
 

@@ -17,7 +17,14 @@ from framework.saving import hdf5, legacy_h5, texts
 from framework.saving.archive import Archive, write_in_place
 from framework.saving.legacy_h5_writing import write_model as write_legacy
 from framework.saving.limits import DEFAULT
-from framework.saving.model_folder import FolderReader, FolderWriter, recover
+from framework.saving.model_folder import (
+    METADATA,
+    SAVED_MODEL,
+    FolderReader,
+    FolderWriter,
+    no_model,
+    recover,
+)
 from framework.saving.weights import (
     LEGACY,
     WEIGHTS,
@@ -32,7 +39,7 @@ from framework.saving.weights import (
 from framework.saving.writing import clear_errors, replacing
 
 KERAS_VERSION = "3.15.1"  # the version of Keras that saved files declare
-_CONFIG, _METADATA = "config.json", "metadata.json"
+_CONFIG = "config.json"
 _BLOCK = 2**20
 
 
@@ -88,27 +95,35 @@ def folder_of(filepath):
 
 
 def _write_folder(model, path):
-    config, metadata = described(model)
+    config = _config_of(model)
     with FolderWriter(path, _CONFIG) as folder:
-        folder.write(_METADATA, metadata)
         folder.write(_CONFIG, config)
         with clear_errors(path), folder.open(WEIGHTS) as weights:
             write_variables(model, weights)
             weights.flush()
             os.fsync(weights.fileno())
         write_assets(model, folder.write)
+        folder.write_metadata(_about())
 
 
 def described(model):
     """Return the config and the metadata of a model as JSON texts."""
+    return _config_of(model), texts.dump(_about(), METADATA)
+
+
+def _config_of(model):
     with sharing():
-        config = texts.dump(serialize_value(model), f"Model {model.name!r}")
+        return texts.dump(serialize_value(model), f"Model {model.name!r}")
+
+
+def _about():
     now = dt.datetime.now().strftime("%Y-%m-%d@%H:%M:%S")
-    return config, texts.dump({"keras_version": KERAS_VERSION, "date_saved": now}, _METADATA)
+    return {"keras_version": KERAS_VERSION, "date_saved": now}
 
 
 def _write(model, file, folder):
-    weights, assets = partial(write_variables, model), partial(write_assets, model)
+    weights = partial(write_variables, model, checks=False)  # the member has a checksum
+    assets = partial(write_assets, model)
     write_archive(file, folder, *described(model), weights, assets)
 
 
@@ -123,7 +138,7 @@ def write_archive(file, folder, config, metadata, weights, assets):
         assets: called with a function that takes (member name, bytes).
     """
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(_METADATA, metadata)
+        archive.writestr(METADATA, metadata)
         archive.writestr(_CONFIG, config)
         _write_weights(weights, archive, file, folder)
         assets(archive.writestr)
@@ -166,6 +181,8 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, limi
         if Path(name, _CONFIG).is_file():
             with FolderReader(name, limits) as folder:
                 return _load(folder, name, custom_objects, compile, limits)
+        if Path(name).is_dir() or Path(name).name == SAVED_MODEL:
+            raise LoadError(no_model(name))
         require_ending(name, (".keras", *LEGACY), LoadError)
         context = opened(name)
     with context as file:
@@ -184,6 +201,7 @@ def _load(archive, name, custom_objects, compiles, limits):
     if not compiles:
         config.pop("compile_config", None)
     with archive.verifying(WEIGHTS) as file, hdf5.Reader(file, str(name), limits) as reader:
+        reader.verify()
         size = reader.checked_bytes() + limits.extra_bytes
         model = _made(config, custom_objects, size, name, has_values=True)
         read_variables(model, reader, assets=Assets(archive, limits))
@@ -192,6 +210,7 @@ def _load(archive, name, custom_objects, compiles, limits):
 
 def _load_legacy(file, name, custom_objects, compiles, limits):
     with hdf5.Reader(file, name, limits) as reader:
+        reader.verify()
         config = legacy_h5.config_of(reader, limits)
         size = reader.checked_bytes() + limits.extra_bytes
         model = _made(config, custom_objects, size, name)

@@ -3,11 +3,16 @@
 import os
 import shutil
 import stat
+import zlib
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 
 from framework.core.errors import DamagedFileError, SaveError, UnsafeFileError
+from framework.saving import texts
 from framework.saving.writing import clear_errors, flush_folder, only_writer
+
+METADATA, SAVED_MODEL = "metadata.json", "saved_model.pb"
+_SUMS = "crc32"  # the entry of the metadata with the checksums of the other files
 
 
 class FolderWriter:
@@ -28,7 +33,7 @@ class FolderWriter:
         self.final = Path(os.path.realpath(path))
         self._new = self.final.with_name(f".{self.final.name}.partial")
         self._old = self.final.with_name(f".{self.final.name}.old")
-        self._expected, self._stack = expected, ExitStack()
+        self._expected, self._stack, self._sums = expected, ExitStack(), {}
 
     def __enter__(self):
         with clear_errors(self.final), ExitStack() as stack:
@@ -52,10 +57,16 @@ class FolderWriter:
 
     def write(self, name, data):
         """Write one file."""
+        data = data.encode() if isinstance(data, str) else data
+        self._sums[name] = zlib.crc32(data)
         with clear_errors(self.final), self.open(name) as file:
-            file.write(data.encode() if isinstance(data, str) else data)
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
+
+    def write_metadata(self, metadata):
+        """Write a dict and the checksums of all files of `write`."""
+        self.write(METADATA, texts.dump({**metadata, _SUMS: self._sums}, METADATA))
 
     def __exit__(self, kind, *_):
         with self._stack:
@@ -69,6 +80,18 @@ class FolderWriter:
                 self._new.rename(self.final)
                 flush_folder(self.final.parent)
                 shutil.rmtree(self._old, ignore_errors=True)
+
+
+def no_model(path):
+    """Return the message for a path that is no folder of a model."""
+    path = Path(path)
+    folder = path.parent if path.name == SAVED_MODEL else path
+    if (folder / SAVED_MODEL).exists():
+        return (
+            f"{str(folder)!r} holds a SavedModel of TensorFlow, which is not read here. Save the "
+            "model with model.save('NAME.keras') in Keras, and load that file."
+        )
+    return f"{str(folder)!r} is a folder without the file 'config.json', so it holds no model."
 
 
 def recover(final):
@@ -114,6 +137,7 @@ class FolderReader:
                     self._sizes[inner] = found.stat().st_size
                 if len(self._sizes) > limits.zip_members:
                     raise UnsafeFileError(f"{self.name}: the folder has too many files.")
+        self._sums = self._stored_sums(limits)
 
     def __enter__(self):
         return self
@@ -138,14 +162,28 @@ class FolderReader:
             raise UnsafeFileError(
                 f"{self.name}: {member} has more than {most:,} bytes, which is the limit ({what})."
             )
+        if zlib.crc32(data) != self._sums.get(member, zlib.crc32(data)):
+            raise DamagedFileError(f"{self.name}: {member} is damaged: its checksum differs.")
         return data
+
+    def _stored_sums(self, limits):
+        """Return {name of a file: checksum} of the metadata; Keras's metadata have none."""
+        if METADATA not in self._sizes:
+            return {}
+        with self._opened(METADATA) as file:
+            data = file.read(limits.json_bytes + 1)
+        metadata = texts.parse(data, f"{self.name}: {METADATA}", limits)
+        found = metadata.get(_SUMS, {}) if isinstance(metadata, dict) else None
+        if not isinstance(found, dict):
+            raise DamagedFileError(f"{self.name}: {METADATA} is damaged.")
+        return found
 
     def open(self, member):
         """Return a file, which is closed with the reader."""
         return self._stack.enter_context(self._opened(member))
 
     def verifying(self, member):
-        """Return a context manager that opens a file; files in a folder have no checksums."""
+        """Return a context manager that opens a file; HDF5 files have checksums of their own."""
         return nullcontext(self.open(member))
 
     def _opened(self, member):

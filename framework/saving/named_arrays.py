@@ -16,10 +16,10 @@ from framework.core.dtypes import as_dtype
 from framework.core.errors import DamagedFileError, LoadError, SaveError, UnsafeFileError
 from framework.core.stored import set_variable
 from framework.layers.base import Layer
-from framework.saving import texts
+from framework.saving import array_sums, texts
 from framework.saving.archive import Archive, stored_member
 from framework.saving.checksum import fill
-from framework.saving.sections import FileSection
+from framework.saving.sections import FileSection, write_checked
 from framework.saving.tree import parts
 
 
@@ -55,7 +55,7 @@ def write_arrays(filepath, file, arrays):
     if filepath.endswith(".npz"):
         _write_npz(file, arrays)
     else:
-        write_safetensors(file, arrays)
+        write_safetensors(file, arrays, checks=True)
 
 
 def arrays_in(filepath, file, limits):
@@ -200,13 +200,48 @@ _DTYPES = {
     "I32": "int32", "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32",
     "U16": "uint16", "U8": "uint8", "BOOL": "bool", "C64": "complex64", "C128": "complex128",
 }  # fmt: skip
-_ELEMENTS = 2**20  # the number of elements to write at a time
+_ELEMENTS = 2**20  # the number of elements to copy at a time
 _CODES = {name: code for code, name in _DTYPES.items()}
 
 
-def write_safetensors(file, arrays):
-    """Write {name: array} into a binary file."""
-    header, end = {"__metadata__": {"format": "framework"}}, 0
+def write_safetensors(file, arrays, checks=False):
+    """Write {name: array} into a binary file.
+
+    Args:
+        file: a binary file; seekable with `checks`.
+        arrays: {name: array}.
+        checks: whether the metadata get the checksums of the arrays.
+    """
+    sums = dict.fromkeys(arrays, 0) if checks else None
+    place = file.tell() if checks else 0
+    file.write(_header(arrays, sums))
+    for name, array in arrays.items():
+        if sums is None:
+            for part in _parts_of(array):
+                file.write(part)
+        else:
+            sums[name] = _write_summed(file, array)
+    if sums is not None:
+        end = file.tell()
+        file.seek(place)
+        file.write(_header(arrays, sums))
+        file.seek(end)
+
+
+def _write_summed(file, array):
+    """Write an array; return its checksum."""
+    crc = array_sums.begun(_CODES[array.dtype.name], array.shape, array.nbytes)
+    for part in _parts_of(array):
+        write_checked(file, part, crc)
+    return crc.value()
+
+
+def _header(arrays, sums):
+    """Return the header for {name: array}; its size does not depend on the values of `sums`."""
+    metadata, end = {"format": "framework"}, 0
+    if sums is not None:
+        metadata[array_sums.NAME] = json.dumps({name: f"{crc:08x}" for name, crc in sums.items()})
+    header: dict = {"__metadata__": metadata}
     for name, array in arrays.items():
         start, end = end, end + array.nbytes
         code = _CODES.get(array.dtype.name)
@@ -217,17 +252,16 @@ def write_safetensors(file, arrays):
         }  # fmt: skip
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)  # padding that aligns the data to 8 bytes
-    file.write(struct.pack("<Q", len(text)) + text)
-    for array in arrays.values():
-        for part in _parts_of(array):
-            file.write(part)
+    return struct.pack("<Q", len(text)) + text
 
 
 def _parts_of(array):
-    """Yield the bytes of an array in C order, in small parts, copied only if necessary."""
-    flat = array.reshape(-1) if array.flags.c_contiguous else None
+    """Yield the bytes of an array in C order: at once, or in small parts if they are copied."""
+    if array.flags.c_contiguous and array.dtype.byteorder != ">":
+        yield array.reshape(-1).view(np.uint8).data
+        return
     for start in range(0, array.size, _ELEMENTS):
-        part = array.flat[start : start + _ELEMENTS] if flat is None else flat[start:][:_ELEMENTS]
+        part = array.flat[start : start + _ELEMENTS]
         part = part if part.dtype.byteorder != ">" else part.astype(part.dtype.newbyteorder("<"))
         yield np.ascontiguousarray(part).view(np.uint8).data
 
@@ -252,7 +286,7 @@ class SafetensorsReader:
         header = texts.parse(file.read(length), name, limits)
         if not isinstance(header, dict):
             raise DamagedFileError(f"{name}: the header must be a dict.")
-        header.pop("__metadata__", None)
+        metadata = header.pop("__metadata__", None)
         self._start, self._entries = 8 + length, {}
         try:
             self._entries = {key: _entry(value) for key, value in header.items()}
@@ -260,6 +294,23 @@ class SafetensorsReader:
             raise DamagedFileError(f"{name}: the header is damaged: {error!r}") from None
         self._check_offsets(size - self._start)
         self.shapes = {key: entry[1] for key, entry in self._entries.items()}
+        if isinstance(metadata, dict) and array_sums.NAME in metadata:
+            self._verify(metadata[array_sums.NAME], limits)
+
+    def _verify(self, text, limits):
+        """Compare the arrays with the checksums in the metadata."""
+        try:
+            found = texts.parse(text.encode(), f"{self._name}: {array_sums.NAME}", limits)
+            sums = {key: int(crc, 16) for key, crc in found.items()}
+        except (AttributeError, TypeError, ValueError) as error:
+            if isinstance(error, LoadError):
+                raise
+            raise DamagedFileError(f"{self._name}: the checksums are damaged: {error!r}") from None
+        known = [(key, entry) for key, entry in self._entries.items() if key in sums]
+        array_sums.verify(self._file, self._name, [
+            (key, _CODES[dtype.name], shape, self._start + start, stop - start, sums[key])
+            for key, (dtype, shape, start, stop) in known
+        ])  # fmt: skip
 
     def _check_offsets(self, size):
         """Raise an error if arrays overlap, leave gaps or lie outside the file."""

@@ -1,12 +1,15 @@
 """Ranges of a file as files, with the CRC-32 of what is read or written through them."""
 
 import io
+from contextlib import contextmanager
+from functools import partial
 
+from framework.saving.background import Background
 from framework.saving.checksum import Reading, fill
 from framework.saving.crc32 import Crc32, joined
 
 _LEAST = 2**23  # bytes from which it costs less to join checksums than to read twice
-_BLOCK = 2**20  # bytes checked and written at a time: they are still in a core's cache
+_BESIDE = 2**20  # bytes from which a thread beside the writing pays
 
 
 class Pieces:
@@ -38,12 +41,29 @@ def _through(crc, file, start, size):
     return joined(crc, Reading(file, start, size).value(), size) if size else crc
 
 
+@contextmanager
+def adding(crc, data):
+    """Context manager that adds a buffer of bytes to a `Crc32` while the block writes it.
+
+    A large buffer is added by a thread: writing takes about twice as long as the checksum, and both
+    release the interpreter's lock. The buffer must not change in the block.
+    """
+    if len(data) < _BESIDE:
+        crc.update(data)
+        yield
+        return
+    thread = Background()
+    thread.start(partial(crc.update, data))
+    try:
+        yield
+    finally:  # the buffer may be gone afterwards
+        thread.wait()
+
+
 def write_checked(file, data, crc):
     """Write a buffer of bytes, and add it to a `Crc32`."""
-    for start in range(0, len(data), _BLOCK):
-        part = data[start : start + _BLOCK]
-        crc.update(part)
-        file.write(part)
+    with adding(crc, data):
+        file.write(data)
 
 
 class _Section(io.RawIOBase):

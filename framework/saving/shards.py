@@ -94,7 +94,7 @@ class ShardWriter:
         file = self._stack.enter_context(replacing(self._path.with_name(name)))
         self._section = WrittenSection(file)
         self._files.append((name, file))
-        self._writer, self._size = hdf5.Writer(self._section), 0
+        self._writer, self._size = hdf5.Writer(self._section, checks=False), 0
 
     def _close_shard(self):
         """Complete a shard; it is flushed to the disk while the next one is written."""

@@ -102,9 +102,15 @@ def group_of(reader, path):
 # ---- writing and reading parts -------------------------------------------------------------------
 
 
-def write_variables(root, file):
-    """Write the variables of all parts of `root` as HDF5 into a binary file."""
-    with hdf5.Writer(file) as writer:
+def write_variables(root, file, checks=True):
+    """Write the variables of all parts of `root` as HDF5 into a binary file.
+
+    Args:
+        root: a model, or a layer.
+        file: a binary file.
+        checks: whether each array gets a checksum.
+    """
+    with hdf5.Writer(file, checks) as writer:
         write_parts(root, writer)
 
 
@@ -234,6 +240,7 @@ def load_weights(model, filepath, skip_mismatch=False, limits=None):
                 read_variables(model, reader, skip_mismatch)
             return
         with hdf5.Reader(file, name, limits) as reader:
+            reader.verify()
             if name.endswith(".weights.h5"):
                 read_variables(model, reader, skip_mismatch)
             else:

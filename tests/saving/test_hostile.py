@@ -6,7 +6,17 @@ import pytest
 
 from framework import keras
 from framework.core.errors import LoadError
-from tests.saving import hostile
+from tests.saving import hostile, hostile_others
+
+CASES = {name: (make, hostile_others.load_model) for name, make in hostile.CASES.items()}
+CASES |= hostile_others.CASES
+
+# Each flaw of Keras since 2024 that has a number.
+FLAWS = (
+    "CVE-2024-3660", "CVE-2024-55459", "CVE-2025-1550", "CVE-2025-8747", "CVE-2025-9905",
+    "CVE-2025-9906", "CVE-2025-12058", "CVE-2025-12060", "CVE-2025-12638", "CVE-2025-49655",
+    "CVE-2026-0897", "CVE-2026-1462", "CVE-2026-1669", "CVE-2026-12481", "GHSA-hqp4",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -27,16 +37,17 @@ def everything(folder):
     return sorted(p.as_posix() for p in folder.parent.rglob("*"))
 
 
-@pytest.mark.parametrize("name", hostile.CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_a_hostile_file_is_one_clear_error(name, guarded):
     hostile.good()
-    path = hostile.CASES[name](guarded)
+    make, load = CASES[name]
+    path = make(guarded)
     before = everything(guarded)
     tracemalloc.start()
     start = time.process_time()  # other processes may slow this one down
     try:
         with pytest.raises(LoadError) as caught:
-            keras.models.load_model(path, safe_mode=False)
+            load(path)
         seconds = time.process_time() - start
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -48,7 +59,20 @@ def test_a_hostile_file_is_one_clear_error(name, guarded):
 
 
 def test_there_are_many_cases():
-    assert len(hostile.CASES) >= 80
+    assert len(CASES) >= 80
+
+
+@pytest.mark.parametrize("flaw", FLAWS)
+def test_each_flaw_of_keras_has_a_case(flaw):
+    names = [name.replace("_", "-").lower() for name in CASES]
+    assert any(name.startswith(flaw.lower()) for name in names)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if "SavedModel by" in name])
+def test_a_saved_model_of_tensorflow_says_what_to_use(name, guarded):
+    make, load = CASES[name]
+    with pytest.raises(LoadError, match=r"model\.save\('NAME.keras'\)"):
+        load(make(guarded))
 
 
 def test_the_unchanged_file_loads(guarded):

@@ -67,7 +67,7 @@ def test_other_holders_of_the_memory_keep_their_values(ending, tmp_path):
     assert np.array_equal(view, before[1])
 
 
-@pytest.mark.parametrize("ending", ["npz", "weights.json", "ckpt", "keras"])
+@pytest.mark.parametrize("ending", ["keras", *ENDINGS])
 def test_nothing_is_assigned_from_a_damaged_file(ending, tmp_path):
     saved, loaded = model(1), model(2)
     if ending == "keras":
@@ -75,7 +75,7 @@ def test_nothing_is_assigned_from_a_damaged_file(ending, tmp_path):
     else:
         save(saved, tmp_path, ending)
     # The last shard, or the only file: damage in the last array's values.
-    path = sorted(p for p in tmp_path.iterdir() if p.suffix in (".keras", ".npz", ".ckpt", ".h5"))
+    path = sorted(p for p in tmp_path.iterdir() if p.suffix != ".json")
     data = bytearray(path[-1].read_bytes())
     at = data.index(saved.weights[2].numpy().tobytes()[:64])
     data[at + 7] ^= 1
@@ -88,7 +88,7 @@ def test_nothing_is_assigned_from_a_damaged_file(ending, tmp_path):
 
 @pytest.mark.parametrize("ending", ["keras", *ENDINGS])
 def test_checksums_are_joined_from_parts(ending, tmp_path, change):
-    change(sections, _LEAST=1, _BLOCK=1000)
+    change(sections, _LEAST=1, _BESIDE=1000)
     saved, loaded = model(1), model(2)
     if ending == "keras":
         saved.save(tmp_path / "m.keras")

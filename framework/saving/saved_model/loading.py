@@ -6,6 +6,7 @@ from typing import Any
 
 from framework.core.errors import DamagedFileError, FrameworkError, LoadError
 from framework.core.variable import Variable
+from framework.saving.model_folder import SAVED_MODEL, no_model
 from framework.saving.saved_model.arrays import restored
 from framework.saving.saved_model.functions import LoadedSignature, RestoredFunction
 from framework.saving.saved_model.objects import Asset, LoadedObject
@@ -61,11 +62,8 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
 
 def _missing(folder):
-    if (folder / "saved_model.pb").exists():
-        return (
-            f"{str(folder)!r} holds a SavedModel of TensorFlow, which is not read here. Save the "
-            "model with model.save('NAME.keras') in Keras, and load that file."
-        )
+    if (folder / SAVED_MODEL).exists():
+        return no_model(folder)
     return (
         f"SavedModel file does not exist at: {str(folder)!r}: the folder has no file {FILE!r}, "
         "which saved_model.save writes."
