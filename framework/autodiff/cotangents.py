@@ -49,7 +49,7 @@ def check_source(source):
 def seeds(target, output_gradients, taped):
     """Return {serial: cotangent} of the targets: tensors if `taped`, otherwise arrays."""
     if type(target) is Tensor and output_gradients is None and not target.array.ndim:
-        # fast path for the most common target, a scalar loss
+        # This is the fast path for the most common target, a scalar loss.
         one = _ONES.get(target.array.dtype)
         if one is not None:
             # A target that no tape recorded has no serial, but it may be a source itself.

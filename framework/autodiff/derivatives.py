@@ -213,7 +213,7 @@ def hvp(f: Any, primals: Any, tangents: Any) -> Any:
 
 # ---- shared helpers ------------------------------------------------------------------------------
 
-# attributes copied from `f`, without its docstring
+# These attributes are copied from `f`, all but its docstring.
 _NAMES = ("__module__", "__name__", "__qualname__")
 
 

@@ -63,7 +63,7 @@ class ForwardAccumulator(Recorder):
     """
 
     differentiates = True
-    # number of directions, the tangents' leading axis; None for one direction without that axis
+    # the number of directions, which the tangents' leading axis counts; None for a single direction
     _rows = None
 
     def __init__(self, primals: Any, tangents: Any):
@@ -223,7 +223,7 @@ class _Tangents(dict):
 
     def __init__(self):
         super().__init__()
-        # a weak reference, so that the callback does not keep the dict alive
+        # The reference is weak, so that the callback does not keep the dict alive.
         held = weakref.ref(self)
 
         def forget(reference):

@@ -82,7 +82,7 @@ def make_vjp(f: Any, params: TensorLike = None, persistent: bool = True) -> Any:
     return value_and_vjp
 
 
-# attributes copied from `f`, without its docstring
+# These attributes are copied from `f`, all but its docstring.
 _NAMES = ("__module__", "__name__", "__qualname__")
 
 

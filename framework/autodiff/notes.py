@@ -30,7 +30,8 @@ MISSED = "a source got no gradient"
 class TapeNotes(Recorder):
     """Base class of `GradientTape`: its notes, and the methods that explain and draw the record."""
 
-    _event_log = None  # log of the `debugging.trace()` that was open while the tape recorded
+    # the log of the `debugging.trace()` that was open while the tape recorded, or None
+    _event_log = None
     _owns_event_log = False  # True for GradientTape(trace=True), which opens its own log
     _number = None  # number of the tape in event logs, assigned at first use
 

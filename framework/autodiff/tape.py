@@ -103,7 +103,7 @@ class GradientTape(TapeNotes, Jacobians):
             raise InvalidArgumentError("Tape is still recording. This can happen if you try to "
                                        "re-enter an already-active tape.")  # fmt: skip
         if self._consumed and not self._fresh:
-            self._clear()  # a backward pass has emptied the record, so start a new one
+            self._clear()  # A backward pass has emptied the record, so start a new one.
         self._consumed = self._fresh = False
         if self._owns_event_log:
             self._event_log.open()
@@ -333,7 +333,7 @@ class GradientTape(TapeNotes, Jacobians):
     def _walk_back(self, grads, sources, taped):  # noqa: C901, PLR0912
         serials_of_sources = self._serials_of(sources)
         needed = self._on_the_way(serials_of_sources)
-        # serials whose cotangents the backward pass keeps
+        # The backward pass keeps the cotangents of these serials.
         kept = serials_of_sources & self._tracked
         keeps = self._persistent or self._event_log is not None
         edges = list(self._edges) if keeps else self._edges
@@ -486,7 +486,7 @@ def through_composite(op, inputs, asked, g):
     """
     args, attrs = inputs
     with GradientTape() as tape:
-        # Copies, so that a tensor that is passed as two inputs gets a gradient for each.
+        # These copies give a tensor that is passed as two inputs a gradient for each of them.
         args = [identity(a) if is_asked else a for a, is_asked in zip(args, asked, strict=True)]
         wanted = [a for a, is_asked in zip(args, asked, strict=True) if is_asked]
         tape.watch(wanted)

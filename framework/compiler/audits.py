@@ -3,7 +3,7 @@
 Guards do not cover everything that Python code depends on. Audits find the rest.
 """
 
-_FIRST = 10  # number of the first audited call of a plan; the next ones are 20, 40, 80, ...
+_FIRST = 10  # The first audited call of a plan has this number; the next ones are 20, 40, 80, ...
 
 
 class _Setting:

@@ -50,7 +50,8 @@ class BlockedFunction:
 
     def _node(self, position, node):
         (output,) = node.outputs
-        written = self._writer(node)  # a function from the output's name to source lines
+        # a function that takes the name of the output and returns source lines
+        written = self._writer(node)
         overwrites = node.op.name not in lowering.LATE_READERS
         if overwrites:
             self._release(position, node)

@@ -3,7 +3,7 @@
 import dis
 
 GLOBAL, CLOSURE, LOCAL, ATTRIBUTE, ITEM = "global", "closure", "local", "attribute", "item"
-_KEPT = 4096  # maximum number of code objects in the cache
+_KEPT = 4096  # The cache has entries for at most this many code objects.
 
 _GLOBALS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 _CELLS = frozenset(("LOAD_DEREF", "LOAD_CLASSDEREF"))

@@ -27,7 +27,7 @@ _BASES = (
 )  # fmt: skip
 PLAIN = tuple([kind for kind, sort in _SORTS.items() if sort in (_NUMBER, _PLAIN)])
 _NESTS = (_MAPPING, _SEQUENCE, _COMPOSITE)
-# maximum number of objects that are kept alive because they do not support weak references
+# At most this many objects are kept alive because they do not support weak references.
 _KEPT = 32
 
 
@@ -218,7 +218,7 @@ class ObjectTokens:
         self._kept = []  # ids of objects that do not support weak references, oldest first
 
     def __reduce__(self):
-        return ObjectTokens, (self._plan_cache,)  # a copy has its own plans and tokens
+        return ObjectTokens, (self._plan_cache,)  # A copy has its own plans and tokens.
 
     def token(self, value):
         try:

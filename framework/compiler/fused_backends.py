@@ -302,7 +302,7 @@ class _BatchedLoop:
 
 
 _MOST_KNOWN = 100
-_OF_TASK = 8  # maximum number of a task's integer arguments, without array addresses
+_OF_TASK = 8  # A task has at most this many integer arguments besides the addresses of arrays.
 _built = WeakValueDictionary()
 
 

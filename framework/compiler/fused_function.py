@@ -42,7 +42,7 @@ class FusedFunction:
         self.outputs = tuple(results)
         self._places = [arrays.index(name) for name in results]
         self._graph, self._shape = graph, shape
-        # a NumbaLoops, created at first use; False if a loop cannot compute a node
+        # the NumbaLoops, created at the first use; False if a loop cannot compute a node
         self._loops = None
         nodes = graph.nodes if graph is not None else []
         pure = all(map(self._is_fitting, nodes)) and any(s.all_outputs[0].shape for s in nodes)

@@ -240,7 +240,7 @@ def _rows_agree(group, node):
 
 
 _SEVERAL_PASSES = frozenset(("tanh_back", "sigmoid", "softplus", "gelu", "gelu_back", "gelu_slope"))
-_LARGE = 1 << 20  # minimum elements for which a loop is limited by memory bandwidth alone
+_LARGE = 1 << 20  # From this many elements on, only memory bandwidth limits a loop.
 
 
 def gains_as_loop(node):

@@ -97,7 +97,8 @@ def _with_convolution(pooling, uses, readers):
         # The gradient of the convolution's ReLU also reads the output.
         reads += back.args[3] is all_y
     if uses[id(all_y)] != reads:
-        return {}  # a node outside the pattern reads the convolution's output
+        # A node outside the pattern reads the convolution's output.
+        return {}
     return found
 
 

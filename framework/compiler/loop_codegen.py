@@ -8,10 +8,11 @@ from framework.compiler.loop_ir import COLUMN, FULL, NUMBER, ROW, SIZES, LoopCon
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import scalar_code
 
-BLOCK = 4096  # elements of a block; sums of blocks are added in float64
+BLOCK = 4096  # A block has this many elements; the sums of blocks are added in float64.
 TASK = "numbers, first, last, memory"
 ENTRY = "kind, things, count"
-MOST_ARRAYS = 40  # maximum number of arrays of a loop, the same as in `kernels/fast/elementwise.py`
+# A loop has at most this many arrays, the same as in `kernels/fast/elementwise.py`.
+MOST_ARRAYS = 40
 
 
 class _LoopValue(NamedTuple):

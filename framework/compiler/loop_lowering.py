@@ -33,7 +33,7 @@ def fits_loop(node):
         return False
     dtypes = [a.dtype if type(a) is Value else type(a) for a in node.args]
     gives = loop_kernels.gives(node.op.name, dtypes, node.attrs)
-    # `is None` comes first because `np.dtype("float64") == None` is True
+    # The test `is None` comes first because `np.dtype("float64") == None` is True.
     if gives is None or gives != output.dtype:
         return False
     # For scalars, NumPy and the loop both call the C library, so the bits are equal.
@@ -44,8 +44,8 @@ def fits_loop(node):
 
 
 _NUMBERS = (int, float, bool)
-_ROWS = 8  # minimum rows per chunk, as in matrix products, unless the array has fewer
-CHUNK = 512  # elements per work item of an array with fewer rows
+_ROWS = 8  # A chunk has at least this many rows, as in matrix products, unless the array has fewer.
+CHUNK = 512  # A work item of an array with fewer rows has this many elements.
 _COSTLY = {
     "tanh", "exp", "expm1", "log", "log1p", "sigmoid", "erf", "softplus", "power", "gelu",
     "gelu_back",
@@ -228,9 +228,10 @@ def _constant(value, shape):
 CALL, BYTE = 0.5e-6, 1e-10
 # A plan starts to use loops once its NumPy calls have taken as long as importing Numba and
 # compiling the loops that are not cached on disk.
-_TO_LOAD, _TO_COMPILE = 0.1, 0.7  # estimated seconds to import Numba, and to compile one loop
-TRIAL = 20  # number of calls after which a plan estimates the time that loops would save
-# bytes written per call, above which the gain of loops is estimated before the first call
+# The import of Numba, and the compilation of one loop, take about so many seconds.
+_TO_LOAD, _TO_COMPILE = 0.1, 0.7
+TRIAL = 20  # After this many calls, a plan estimates the time that loops would save.
+# If a call writes more bytes than this, the gain of loops is estimated before the first call.
 LARGE = 1 << 25
 
 

@@ -16,7 +16,8 @@ from framework.kernels.contiguous import IN_ORDER
 
 # NumPy does not vectorize these ops for a scalar operand: they take 5 times as long.
 SLOW_WITH_NUMBERS = frozenset(("maximum", "minimum", "relu", "relu6"))
-_MANY = 1024  # minimum elements for which an array filled with the scalar is faster than the scalar
+# From this many elements on, an array filled with the scalar is faster than the scalar.
+_MANY = 1024
 
 
 def call(ufunc, name, operands, out):
@@ -195,7 +196,8 @@ def _matmul(node, operands, out, number):
     second += ".T" if node.attrs.get("transpose_b") else ""
     rows, inner = a.shape[::-1] if node.attrs.get("transpose_a") else a.shape
     if inner == 1 and 1 in (a.size, b.size):
-        return [f"multiply({first}, {second}, {out})"]  # as `is_scaling` demands
+        # `is_scaling` requires factors of this form.
+        return [f"multiply({first}, {second}, {out})"]
     product = "dot" if rows * b.size <= matmul.ALONE else "large_dot"
     return [f"{product}({first}, {second}, {out})"]
 

@@ -19,10 +19,10 @@ from framework.kernels import tier
 
 # A region of at most _FEW tasks and _SMALL estimated seconds becomes one call per loop kernel.
 _FEW, _SMALL = 3, 5e-6
-_SHARED = 1 << 18  # minimum bytes of an array for which several threads sum its columns
-# maximum bytes per array for which a single node joins a region; NumPy is as fast on larger ones
+_SHARED = 1 << 18  # Several threads sum the columns of an array of at least this many bytes.
+# A single node joins a region only if no array has more bytes; NumPy is as fast on larger ones.
 _JOINS = 1 << 17
-_OF_PRODUCT = 8e-12  # estimated seconds per multiplication of a matrix product
+_OF_PRODUCT = 8e-12  # A multiplication of a matrix product takes about so many seconds.
 # A task of more than _HEAVY estimated seconds is heavy. After a heavy task, only nodes that read
 # its result join the region.
 _HEAVY = 1e-4
@@ -322,8 +322,8 @@ class NumbaCodegen(NumpyCodegen):
         roots = [self.lives.root(v) for v in read]
         for value in group.outputs:
             root = self.lives.root(value)
-            # a scalar is stored after the loop, so only an array of the group's shape can overwrite
-            # an input
+            # A scalar is stored after the loop, so only an array of the group's shape can overwrite
+            # an input.
             full = value.shape == group.shape and value.shape
             if id(value) in group.late or not full or root in self.lives.escaped:
                 continue

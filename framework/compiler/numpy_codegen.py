@@ -329,7 +329,7 @@ class NumpyCodegen:
             outputs = f"{outputs}, ({saved},)" if saved else f"{outputs}, _"
         self._line(f"{outputs} = {call}({', '.join(operands)})", node)
         for value in node.outputs:
-            # a ufunc returns a NumPy scalar instead of a 0-d array
+            # A ufunc returns a NumPy scalar instead of a 0-d array.
             if id(value) in self._as_arrays:
                 self._body.append(f"{value.name} = asarray({value.name})")
 
@@ -429,7 +429,7 @@ class NumpyCodegen:
         old = [v for v in overwritable(node) if v.variable is variable]
         if not old or not alike(old[0], value):
             return None
-        old = old[0]  # the variable's value may be both operands, as in `v * v`
+        old = old[0]  # The variable's value may be both operands, as in `v * v`.
         root = self.lives.root(old)
         if root in self.lives.escaped or self.lives.last[root] > position:
             return None

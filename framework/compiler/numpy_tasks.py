@@ -12,7 +12,7 @@ from framework.compiler.ir import OpNode, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import gelu, matmul, rows
 
-# ufuncs of epilogues, all commutative, so that operands can be swapped
+# These ufuncs of epilogues are all commutative, so that operands can be swapped.
 _UFUNCS = (np.add, np.multiply)
 
 
@@ -215,7 +215,7 @@ class NumpyProductTask:
     def all_outputs(self):
         return (self.output,)
 
-    partitioned = all_outputs  # a chunk writes only its own rows of each output
+    partitioned = all_outputs  # A chunk writes only its own rows of each output.
 
     @property
     def is_plain(self):

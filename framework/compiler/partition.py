@@ -146,7 +146,7 @@ def _forward_nodes(whole, own, count):
 
 
 def _copy(value, new):
-    if id(value) not in new:  # a Value that has not been copied yet is a constant
+    if id(value) not in new:  # A Value that has not been copied yet is a constant.
         new[id(value)] = Value(value, constant=value.constant)
     return new[id(value)]
 

@@ -10,7 +10,7 @@ from framework.compiler.kernel_patterns import match_kernel_patterns
 from framework.compiler.liveness import may_end_call
 from framework.core.op import table
 
-_FOLDED = 1 << 16  # maximum elements of a constant that is folded
+_FOLDED = 1 << 16  # A constant that is folded has at most this many elements.
 
 
 def optimized(graph):

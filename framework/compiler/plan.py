@@ -17,7 +17,8 @@ from framework.compiler.plan_locks import acquire, callers, held_locks, lock_of
 from framework.core.numpy_warnings import _context, _slowly
 from framework.kernels import tier
 
-_GROUPED = 1 << 16  # minimum elements for which NumPy computes fusion groups in blocks
+# NumPy computes fusion groups in blocks if they have at least this many elements.
+_GROUPED = 1 << 16
 
 
 class Plan:

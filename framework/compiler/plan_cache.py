@@ -18,10 +18,10 @@ from framework.core.recorders import thread
 from framework.kernels import tier
 
 _new = object.__new__
-_PATHS = 8  # maximum number of plans for a signature, one per path through Python conditions
-SIGNATURES = 32  # maximum number of signatures that get plans
-_PLANNED = object()  # result of `_twin` if a plan with an equal graph exists
-_ATTEMPTS = 3  # number of calls that create variables, after which a signature is refused
+_PATHS = 8  # A signature has at most this many plans, one per path through Python conditions.
+SIGNATURES = 32  # At most this many signatures get plans.
+_PLANNED = object()  # `_twin` returns this object if a plan with an equal graph exists.
+_ATTEMPTS = 3  # After this many calls that create variables, a signature is refused.
 
 
 class NoPlanError(Exception):
@@ -65,7 +65,7 @@ class PlanCache:
         self._told = set()  # kinds of messages that have been logged
 
     def __reduce__(self):
-        return PlanCache, (self.name, self._losses_stay)  # a copy creates its own plans
+        return PlanCache, (self.name, self._losses_stay)  # A copy creates its own plans.
 
     def __call__(self, key, arrays, body):
         """Return the result of `body(tensors)`, computed by a plan if one is valid.
@@ -441,6 +441,6 @@ def compiles():
         not here["stack"]
         and here["symbolic"] is None
         and here["numerics"] is None
-        # `tier._tier` is set after the first call of `tier.tier`
+        # `tier._tier` is set after the first call of `tier.tier`.
         and (tier._tier or tier.tier()) != "off"
     )

@@ -15,7 +15,7 @@ from framework.compiler.ir import Graph, OpNode
 from framework.compiler.loop_ir import SIZES
 from framework.kernels import products
 
-# minimum bytes of a tiled product; smaller products stay in the cache anyway
+# A tiled product has at least this many bytes; smaller products stay in the cache anyway.
 _LEAST = 1 << 20
 
 

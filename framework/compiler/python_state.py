@@ -17,7 +17,7 @@ from framework.compiler.graph_comparison import equal
 _MISSING = object()
 _PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
 _PACKAGE = __name__.partition(".")[0]
-# libraries that the package itself calls
+# The package itself calls functions of these libraries.
 _USED = (
     "numpy",
     "numba",
@@ -27,10 +27,10 @@ _USED = (
     "ml_dtypes",
 )
 _LIBRARY = frozenset((*sys.stdlib_module_names, *_USED)) - {"__main__"}
-# functions that read the exact type of a number; np.arange does so in C
+# These functions read the exact type of a number; np.arange does so in C.
 _ASKING = frozenset(("type", "arange"))
 _FUNCTIONS = (types.FunctionType, types.MethodType)
-_MOST = 256  # maximum number of guards of one trace; beyond it, audits find changes
+_MOST = 256  # A trace has at most this many guards; beyond that, audits find changes.
 
 
 class Guard:
@@ -361,7 +361,8 @@ class Watch:
         """Follow a path as long as reading it runs no user code, and add a guard at its end."""
         try:
             value = _start(root, kind, name)
-        except (KeyError, ValueError):  # the name is a builtin, or its closure cell is empty
+        # The name is a builtin, or its closure cell is empty.
+        except (KeyError, ValueError):
             return
         taken = 0
         for step_kind, step in steps:

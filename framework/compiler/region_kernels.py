@@ -12,7 +12,8 @@ from framework.kernels.kernel_task import KernelTask
 
 _FLOAT = np.dtype(np.float32)
 _NOTHING = np.empty(0, _FLOAT)
-_MOST_ADDED = 1 << 14  # maximum number of elements of a sum; for more, loops are faster
+# A sum of a region has at most this many elements; for more, loops are faster.
+_MOST_ADDED = 1 << 14
 
 
 class ScratchBuffer:

@@ -17,7 +17,7 @@ from framework.core.tensor import Tensor
 
 _LIMITS = {"int32": 2**31, "int64": 2**63}
 _LARGEST = float(np.finfo(np.float32).max)
-_EXACT = 2**53  # smaller ints convert to float64 exactly
+_EXACT = 2**53  # Ints smaller than this convert to float64 exactly.
 
 
 class _NumberIndex(int):

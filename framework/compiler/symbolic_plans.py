@@ -11,7 +11,7 @@ from framework.compiler.result_packing import result_packer
 from framework.compiler.symbolic_numbers import ScalarProgram
 from framework.compiler.tracing import traced
 
-# maximum plans and traces per signature; above it, numbers are part of the signature
+# A signature has at most this many plans and traces; above that, numbers are part of the signature.
 _ATTEMPTS = 8
 
 

@@ -31,7 +31,8 @@ from framework.core.tensor import Tensor
 from framework.ops.slices import IndexedSlices
 
 UNDER_TAPE = ObjectToken("under a tape")
-# maximum number of results with gradients: each subset of them is differentiated separately
+# At most this many results can have gradients, because each subset of them is differentiated
+# separately.
 _RESULTS = 3
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from framework.core.errors import DamagedFileError, UnsafeFileError
 
 MEMBERS = 5_000_000
-# maximum ratio of the extracted size to the size of the archive; `FLOOR` bytes are always allowed
+# The members may be this many times larger than the archive; `FLOOR` bytes are always allowed.
 RATIO = 200
 FLOOR = 256 * 2**20
 _BLOCK = 2**20
@@ -179,7 +179,8 @@ def _write_beside(members, folder, most, file):
         new.mkdir()
         for member in members:
             most -= _write(member, new, most, file)
-        for member in members:  # create links last, so that no member is written through a link
+        # Links are created last, so that no member is written through a link.
+        for member in members:
             if member.kind == "link":
                 new.joinpath(*member.parts).symlink_to(member.target)
         if folder.exists():

@@ -195,7 +195,8 @@ def _special(value):
         return {"class_name": "__slice__", "config": ends}
     if value is ...:
         return {"class_name": "__ellipsis__", "config": {}}
-    array = getattr(value, "array", value)  # tensors and variables have an attribute `array`
+    # Tensors and variables have an attribute `array`, by which they are recognized here.
+    array = getattr(value, "array", value)
     if isinstance(array, np.ndarray) and array.ndim and array.dtype != object:
         name = "__numpy__" if array is value else "__tensor__"
         config = {"value": array.tolist(), "dtype": str(array.dtype)}
@@ -223,7 +224,7 @@ def _record_of(obj):
         if found is not None:
             record[key] = serialize_value(found)
     if _thread.shared is not None:
-        # the pair holds a reference to `obj`, so that no later object gets its id
+        # The pair holds a reference to `obj`, so that no later object gets its id.
         first = _thread.shared.setdefault(id(obj), (record, obj))[0]
         if first is not record:
             first["shared_object_id"] = record["shared_object_id"] = id(obj)
@@ -245,7 +246,7 @@ def _name_of_function(function):
         return function.__name__
     name = get_registered_name(function)
     if _thread.copied is not None:
-        name = f"{name} {id(function)}"  # the id distinguishes lambdas, which share a name
+        name = f"{name} {id(function)}"  # The id distinguishes lambdas, which share a name.
         _thread.copied[name] = function
     elif name == "<lambda>" and _thread.shared is not None:
         raise SaveError(

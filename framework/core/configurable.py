@@ -175,7 +175,8 @@ class Configurable(Owning):
                     continue
                 default = cls.__dict__.get(name, _MISSING)
                 own[name] = Field(name, annotation, default, keyword_only)
-                if _is_property(cls, name):  # a default must not hide a property of a base class
+                # A default must not hide a property of a base class.
+                if _is_property(cls, name):
                     delattr(cls, name)
         end = {name: own.pop(name) for name in settings.get("last", ())}
         first, grouped, last = _inherited(cls)
@@ -331,7 +332,8 @@ class Watched(Configurable):
     """A Configurable that training steps use; changing an attribute invalidates compiled steps."""
 
     def __setattr__(self, name, value):
-        old = self.__dict__.get(name, value)  # the first assignment does not count as a change
+        # The first assignment of a field does not count as a change.
+        old = self.__dict__.get(name, value)
         super().__setattr__(name, value)
         if name != "name":
             changes.note(self, name, old, value)

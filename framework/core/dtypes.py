@@ -196,7 +196,8 @@ def as_dtype(type_value):
     try:
         if type_value in by_array:
             return by_array[type_value]
-    except TypeError:  # an unhashable value cannot be a dtype
+    # An unhashable value cannot be a dtype.
+    except TypeError:
         raise DTypeError(f"{type_value!r} is not a dtype.") from None
     if type_value in _PYTHON and isinstance(type_value, type):
         return _BY_NAME[_PYTHON[type_value]]
@@ -213,7 +214,7 @@ def _of_numpy(value):
     """Return the DType for any other value that NumPy accepts as a dtype."""
     array_dtype = getattr(value, "dtype", None) if not isinstance(value, type) else None
     try:
-        if value is None:  # without this check, np.dtype(None) would be float64
+        if value is None:  # Without this check, np.dtype(None) would be float64.
             raise TypeError
         made = np.dtype(array_dtype if array_dtype is not None else value)
     except TypeError:

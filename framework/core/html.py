@@ -4,7 +4,7 @@ from html import escape
 
 import numpy as np
 
-# a tensor with more elements, or with longer rows, is shown as text instead of a table
+# A tensor with more elements, or with longer rows, is shown as text instead of a table.
 _CELLS, _WIDE = 400, 20
 
 

@@ -42,7 +42,7 @@ class ClassRecord:
     record = Record
 
     def __init__(self, cls, **own):
-        self.__dict__["own"] = {}  # the values set on this class; subclasses inherit them
+        self.__dict__["own"] = {}  # the values that are set on this class; subclasses inherit them
         for base in reversed(cls.__mro__[1:]):
             inherited = base.__dict__.get("_framework")
             if inherited is not None:

@@ -25,7 +25,7 @@ def attach_stub(namespace):
     names = {}
 
     def listed():
-        if not names:  # read the stub at the first use, not at import
+        if not names:  # The stub is read at the first use, not at import.
             names.update(_names(sys.modules[namespace]))
         return names
 
@@ -106,5 +106,6 @@ def _exported(home):
 
 def _text(module, name):
     """Return the text of the file `name` in the directory of a module."""
-    folder, separator, _ = module.__file__.rpartition(os.sep)  # pathlib takes 4 ms to import
+    # The import of pathlib would take 4 ms.
+    folder, separator, _ = module.__file__.rpartition(os.sep)
     return module.__spec__.loader.get_data(folder + separator + name).decode()

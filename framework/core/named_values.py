@@ -84,7 +84,7 @@ is frozen. Call unfreeze() first.
             _changing(self)[name] = value
 
     def __getattr__(self, name):
-        # `copy` and `pickle` create an object without `_config`
+        # `copy` and `pickle` create an object without calling __init__, so without `_config`.
         values = self.__dict__.get("_config", {})
         if name in values:
             return values[name]

@@ -74,9 +74,10 @@ def no_warnings(function):
             return _slowly(function, *args, **kwargs)
 
     made = {1: unary, 2: binary}.get(arity, general) if plain else general
-    if not isinstance(function, np.ufunc):  # keep the parameters' names, which derivative rules use
+    # The wrapper keeps the parameters' names, which derivative rules use.
+    if not isinstance(function, np.ufunc):
         functools.update_wrapper(made, function)
-    made.ufunc = function  # the compiler calls `function` without the wrapper
+    made.ufunc = function  # The compiler calls `function` without this wrapper.
     return made
 
 

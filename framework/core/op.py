@@ -102,7 +102,7 @@ class Op:
     # whether derivative rules get None, not zeros, for an output without a cotangent
     takes_none = False
 
-    # a copy or an unpickled op is the same object, because plans compare ops by identity
+    # A copy or an unpickled op is the same object, because plans compare ops by identity.
     def __reduce__(self):
         place = _place_of(self)
         return (_op_at, place) if place else super().__reduce__()

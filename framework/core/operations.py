@@ -165,7 +165,7 @@ def _outputs(operation, args, kwargs, runs, possible=None):
         raise ShapeError(f"{operation.name}: the number of results depends on an unknown size.")
     single = not nest.is_nested(runs[0])
     made = [_common(operation, leaves, possible) for leaves in zip(*flat)]
-    kwargs = dict(kwargs)  # each call gets a new dict, whose identity distinguishes calls
+    kwargs = dict(kwargs)  # Each call gets a new dict, whose identity distinguishes calls.
     for i, leaf in enumerate(made):
         if isinstance(leaf, KerasTensor):
             leaf.name = operation.name

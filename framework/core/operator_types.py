@@ -9,7 +9,7 @@ class Operators(TensorWords):
     """Base of Tensor, the variables and KerasTensor, to which `ops/operators.py` adds operators."""
 
     __slots__ = ()
-    _is_leaf = True  # `core.nest` treats an instance as a leaf
+    _is_leaf = True  # The functions of `core.nest` treat an instance as a leaf.
 
     if TYPE_CHECKING:
 

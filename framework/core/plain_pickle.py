@@ -146,13 +146,13 @@ class _Reader:
         while True:
             code = data[at]
             # Fast path: a large pickle consists mostly of small ints (12 million in IMDB's).
-            if code == 0x4B:  # opcode BININT1
+            if code == 0x4B:  # the opcode BININT1, an int in one byte
                 append(data[at + 1])
                 at += 2
-            elif code == 0x4D:  # opcode BININT2
+            elif code == 0x4D:  # the opcode BININT2, an int in two bytes
                 append(data[at + 1] | data[at + 2] << 8)
                 at += 3
-            elif code == 0x2E:  # opcode STOP
+            elif code == 0x2E:  # the opcode STOP, the end of the pickle
                 return self.pop()
             else:
                 method = methods.get(code)

@@ -20,7 +20,7 @@ from framework.core.symbolic import KerasTensor, drawn_as_zeros
 from framework.core.tensor import Tensor
 from framework.core.variable import KerasVariable
 
-_MANY = 1 << 17  # draws of at least this many values (0.4 ms on one thread) use several threads
+_MANY = 1 << 17  # Draws of at least this many values (0.4 ms on one thread) use several threads.
 _SHARE = 1 << 16
 
 # Second word of Philox's key. It makes draws, shuffles and buffer slots of one seed independent.
@@ -41,7 +41,7 @@ class _Bits(threading.local):
         """Return the generator at the start of a draw, or `counted` steps of four words later."""
         state = self.state
         state["state"]["key"][:] = (seed, use)
-        # each draw has its own range of 2**128 counter values
+        # Each draw has its own range of 2**128 counter values.
         state["state"]["counter"][:] = (counted, 0, number, 0)
         state["buffer_pos"], state["has_uint32"] = 4, 0
         self.philox.state = state

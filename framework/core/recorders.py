@@ -67,13 +67,15 @@ class Recorder:
 
 class _Thread(threading.local):
     def __init__(self):
-        self.stack = ()  # the open recorders, innermost last; a tuple, for safe loops
+        # the open recorders, innermost last; it is a tuple, so that a loop over it is safe
+        self.stack = ()
         self.symbolic = None  # name of the layer or op that is called with KerasTensors, or None
         self.function = None  # the `tf.function` of the innermost open call
         self.call = None  # the innermost open layer call: (layer, training, outer call)
         self.stateless = None  # the innermost open `StatelessScope`, or None
         self.remat = None  # the innermost open `RematScope`, or None
-        self.missing = None  # `MissingGradients`: sources of the latest tape without a gradient
+        # an instance of `MissingGradients`: the sources of the latest tape that got no gradient
+        self.missing = None
         self.numerics = None  # the open `debugging.numerics` context, or None
         self.working = False  # whether a compiled training step is calling its Python function
         self.scope = ()  # the open name scopes, prefixes of new variables' names

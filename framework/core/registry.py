@@ -38,7 +38,7 @@ class Registry:
             if inspect.isclass(target):
                 self.classes[snake_case(own)] = target
             for name in (own, snake_case(own), *names):
-                # a spelling belongs to the first object registered with it
+                # A spelling belongs to the first object registered with it.
                 self._spellings.setdefault(name.lower(), own)
             return target
 

@@ -23,7 +23,7 @@ def checked(forward, check):
         check(*inputs)
         return forward(*inputs, **attributes)
 
-    # derivative rules look up the names of the parameters of `forward`
+    # Derivative rules look up the names of the parameters of `forward`.
     functools.update_wrapper(begun, forward)
     begun.ufunc = getattr(forward, "ufunc", forward)
     return begun

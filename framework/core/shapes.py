@@ -16,7 +16,7 @@ class Shape(tuple):
     """
 
     __slots__ = ()
-    _is_leaf = True  # `core.nest` treats a Shape as a leaf, although it is a tuple
+    _is_leaf = True  # The functions of `core.nest` treat a Shape as a leaf, although it is a tuple.
 
     def __new__(cls, dims):
         if dims is None:

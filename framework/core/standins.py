@@ -157,7 +157,7 @@ def value_at(x, k):
         return None
     memo = _memo(x)
     if ("value", k) not in memo:
-        memo["value", k] = None  # the value counts as unknown if the next line raises an error
+        memo["value", k] = None  # The value counts as unknown if the next line raises an error.
         memo["value", k] = _value(x, k)
     return memo["value", k]
 
@@ -237,10 +237,12 @@ def _shape(x, k):
         return _as_input(x, k)
     operation, args, kwargs, index = x.origin
     if None not in x.shape[1:] and not isinstance(operation, Op) and _is_layer(operation):
-        return (shape_at(inputs[0], k)[0], *x.shape[1:])  # a layer does not change the batch size
+        # A layer does not change the batch size.
+        return (shape_at(inputs[0], k)[0], *x.shape[1:])
     try:
         shape = tuple(_specs(operation, args, kwargs, k)[index or 0][0])
-    except Exception:  # user code may raise any exception for unexpected sizes
+    # User code may raise any exception for unexpected sizes.
+    except Exception:
         return _as_input(x, k)
     fits = len(shape) == len(x.shape) and all(
         n is not None and m in (None, n) for m, n in zip(x.shape, shape)

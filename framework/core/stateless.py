@@ -44,7 +44,7 @@ class StatelessScope:
         self.initialize_variables = initialize_variables
         self.losses = []
         self.state_mapping = {}
-        # keeps the variables alive, because `state_mapping` only has their ids
+        # These references keep the variables alive, because `state_mapping` only has their ids.
         self._variables = []
         for variable, value in state_mapping or ():
             if not isinstance(variable, CoreVariable):
@@ -87,7 +87,7 @@ class _AsOps(Recorder):
 
     @property
     def aside(self):
-        return self  # the scope stays open inside `pause_all`
+        return self  # The scope stays open inside `pause_all`.
 
 
 def _fitting(variable, value):

@@ -65,7 +65,7 @@ class _ShapeMismatchError(LoadError, ShapeError):
 def load_variables(variables, store, what):
     """Assign stored arrays to variables after checking all of them."""
     check_variables(variables, store, what)
-    # a store that reads from a file fills the variables' memory
+    # A store that reads from a file fills the variables' memory.
     read = getattr(store, "read_into", None)
     for number, variable in enumerate(variables):
         if read is None:

@@ -85,7 +85,8 @@ class KerasTensor(Operand):
     item = tolist = _refuse
 
     def _op_call(self, op, args, attrs):
-        return call(op, args, attrs)  # keeps variables, because the model reads them at each call
+        # The call keeps variables as its arguments, because the model reads them at each call.
+        return call(op, args, attrs)
 
     def __len__(self):
         if not self.shape or self.shape[0] is None:

@@ -41,9 +41,10 @@ def columns_of(table):
 
 def column(series, name=""):
     """Return a column as an array of one dimension."""
-    kind = getattr(series, "type", None)  # the type of a pyarrow column
+    kind = getattr(series, "type", None)  # This attribute is the type of a pyarrow column.
     if hasattr(kind, "value_type") and hasattr(kind, "index_type"):
-        series = series.cast(kind.value_type)  # replace categories by their values
+        # Categories are replaced by their values.
+        series = series.cast(kind.value_type)
     array = series.to_numpy(zero_copy_only=False) if _is_arrow_array(series) else series.to_numpy()
     if array.dtype.kind in "biuf":
         return array

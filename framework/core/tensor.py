@@ -8,7 +8,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.operator_types import Operators
 from framework.core.recorders import thread
 
-_new_tuple = tuple.__new__  # creates a Shape without running its constructor
+_new_tuple = tuple.__new__  # This creates a Shape without running its constructor.
 
 
 class Tensor(Operators):

@@ -161,7 +161,7 @@ class CoreVariable(Operators):
         if type(value) is not Tensor:
             value = conversion.tensor(value, dtypes.of_array(self._array), self._casts)
             if isinstance(value, Operand):
-                np.asarray(value)  # raises an error, because the operand stands for many values
+                np.asarray(value)  # raises an error, because this operand stands for many values
         array = value.array
         spreads = what != "assign" and not array.ndim
         if array.shape != self._array.shape and not (spreads or self._takes(array.shape, what)):

@@ -18,9 +18,10 @@ from framework.kernels import blas, threads, tier
 from framework.kernels.kernel_task import KernelTask, bits
 
 _FAST = 1 << 13  # The Numba kernel is used if q k^T takes at least this many multiplications.
-_OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11  # estimated seconds per score and per multiplication of q k^T
+# A score, and a multiplication of q k^T, take about so many seconds.
+_OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11
 _SHARED = 1 << 22  # NumPy uses several threads if q k^T takes at least this many multiplications.
-_BLOCK = 1 << 17  # number of scores in a block, 512 KB of float32, which stay in the cache
+_BLOCK = 1 << 17  # A block has this many scores: 512 KB of float32, which stay in the cache.
 # Causal attention skips the scores of later keys block by block, so blocks have at most this many
 # rows.
 _CAUSAL_ROWS = 64

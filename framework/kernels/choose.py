@@ -75,7 +75,7 @@ def select(condition, a, b):
     """Return `a` where `condition` holds, else `b`."""
     kind = type(a)
     if kind is type(b) is type(condition) is np.ndarray and a.size == condition.size < _FEW:
-        return np.where(condition, a, b)  # the checks below would take longer than the selection
+        return np.where(condition, a, b)  # The checks below would take longer than the selection.
     wider = kind is type(condition) is np.ndarray and a.size != condition.size
     if wider and condition.dtype == np.bool_:
         found = _by_rows(condition, a, b)

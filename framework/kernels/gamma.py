@@ -37,9 +37,9 @@ _DIGAMMA = (
     -0.00193506666473928329, 0.00593679527830187568, -0.0185506153817397022, 0.0601356210601968397,
     -0.211813710640730248, 0.951055876031832879,
 )  # fmt: skip
-# x0 is the sum of these two numbers, because one float64 has too few digits
+# The zero x0 of ψ is the sum of these two numbers, because one float64 has too few digits.
 _ZERO, _ZERO_REST = 1.4616321449683622, 9.549995429965697715e-17
-# the Bernoulli numbers B2, B4, ...
+# These are the Bernoulli numbers B2, B4, ...
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510,
               43867 / 798, -174611 / 330, 854513 / 138, -236364091 / 2730)  # fmt: skip
 _STIRLING = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:10], 1)][::-1]
@@ -81,7 +81,7 @@ def lgamma(x):
     near = _lgamma_near(np.where(size < 0.5, x, np.clip(size, 0.5, _FAR)))
     y = np.where(size >= _FAR, _lgamma_far(np.maximum(size, _FAR)), near)
     if np.any(x <= -0.5):
-        # reflection formula: Γ(-s) Γ(s) = -π / (s sin πs)
+        # The reflection formula is Γ(-s) Γ(s) = -π / (s sin πs).
         mirrored = math.log(math.pi) - np.log(size * np.abs(_sin_pi(x))) - y
         y = np.where(x <= -0.5, np.where(np.isinf(x), np.inf, mirrored), y)
     return y

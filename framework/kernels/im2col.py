@@ -135,7 +135,8 @@ def conv_kernel(
     by_w, by_b = map(sum, zip(*share(work, len(x), work_size), strict=True))
     if layout.ones:
         by_w, by_b = by_w[:-1], by_w[-1]
-    if groups > 1 and not each_alone:  # by_w has the shape (groups, cells, filters)
+    # The array by_w has the shape (groups, cells, filters).
+    if groups > 1 and not each_alone:
         by_w = np.moveaxis(by_w, 0, 1)
     by_w = by_w.reshape(*size, channels // groups, filters)
     return np.ascontiguousarray(by_w, dtype), by_b.astype(dtype, copy=False) if sums else None

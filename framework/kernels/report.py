@@ -13,7 +13,7 @@ import numpy as np
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import blas, threads, tier
 
-# for each optional library, the extra of this package that installs it
+# {name of an optional library: the extra of this package that installs it}
 _EXTRAS = {"numba": "fast", "ml_dtypes": "bf16", "matplotlib": "plot", "onnx": "onnx"}
 _CORE = "OPENBLAS_CORETYPE"
 

@@ -44,7 +44,7 @@ def _logic(sign):
 
 
 CODES = {
-    # arithmetic ops
+    # The following are arithmetic ops.
     "add": ScalarCode("{0} + {1}", "fi"),
     "subtract": ScalarCode("{0} - {1}", "fi"),
     "multiply": ScalarCode("{0} * {1}", "fi"),
@@ -63,7 +63,7 @@ CODES = {
     "ceil": ScalarCode("np.ceil({0})"),
     "trunc": ScalarCode("np.trunc({0})"),
     "round": ScalarCode("np.rint({0})"),
-    # selection; maximum and minimum propagate NaN
+    # The following are selections; maximum and minimum propagate NaN.
     "maximum": ScalarCode("maximum({0}, {1})", "fi"),
     "minimum": ScalarCode("minimum({0}, {1})", "fi"),
     "clip": ScalarCode("minimum(maximum({0}, {1}), {2})", "fi"),
@@ -72,7 +72,7 @@ CODES = {
     "masked": ScalarCode("{0} if {1} else {t}(0)", "fi", conditions=(1,)),
     "gated": ScalarCode("{0} * {1}", "fi"),
     "select": ScalarCode("{1} if {0} else {2}", "fib", conditions=(0,)),
-    # comparisons and logical ops
+    # The following are comparisons and logical ops.
     "equal": _compare("=="),
     "not_equal": _compare("!="),
     "less": _compare("<"),
@@ -89,7 +89,7 @@ CODES = {
     "is_nan": ScalarCode("{0} != {0}", gives="bool"),
     "is_inf": ScalarCode("abs({0}) == {t}(np.inf)", gives="bool"),
     "is_finite": ScalarCode("abs({0}) < {t}(np.inf)", gives="bool"),
-    # powers, exponentials, logarithms
+    # The following are powers, exponentials and logarithms.
     "power": ScalarCode("{0} ** {1}", slow=True),  # `_by_products` handles constant exponents.
     "sqrt": ScalarCode("np.sqrt({0})"),
     "root": ScalarCode("np.sqrt({0})"),
@@ -101,7 +101,7 @@ CODES = {
     "xlogy": ScalarCode("{t}(0) if {0} == {t}(0) else {0} * log_{w}({1})"),
     "xlog1py": ScalarCode("{t}(0) if {0} == {t}(0) else {0} * log1p_{w}({1})"),
     "xdivy": ScalarCode("{t}(0) if {0} == {t}(0) else {0} / {1}"),
-    # activations and losses
+    # The following are activations and losses.
     "tanh": ScalarCode("tanh_{w}({0})"),
     "tanh_back": ScalarCode("{0} * ({t}(1) - {1} * {1})"),
     "sigmoid": ScalarCode("sigmoid_{w}({0})"),
@@ -110,7 +110,7 @@ CODES = {
         "maximum({0}, {t}(0)) - {0} * {1} + log1p_exp_{w}(-abs({0}))"
     ),
     "erf": ScalarCode("erf_{w}({0})"),
-    # trigonometric and hyperbolic
+    # The following are trigonometric and hyperbolic functions.
     **{
         name: _library(name)
         for name in ("sin", "cos", "tan", "sinh", "cosh")

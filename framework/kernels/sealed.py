@@ -23,7 +23,7 @@ from hmac import compare_digest
 from importlib import import_module
 from pathlib import Path
 
-_SIZE = 32  # bytes of the key, and of a digest
+_SIZE = 32  # The key, and a digest, have this many bytes.
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS_USE = stat.S_IRWXG | stat.S_IRWXO
 

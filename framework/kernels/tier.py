@@ -97,7 +97,7 @@ def _is_ready(name):
 
     _modules[name] = None
     if ahead.is_ready(name, lambda: _modules.pop(name, None)):
-        # `pop` with a default, because another thread may have removed the entry
+        # `pop` has a default, because another thread may have removed the entry.
         _modules.pop(name, None)
         return True
     return False

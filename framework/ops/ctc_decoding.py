@@ -58,7 +58,7 @@ def _best_paths(logs, blank, width):
             for label, log in enumerate(step):
                 if label == blank:
                     continue
-                # a repeated label extends the last class, or starts a new one after a blank
+                # A repeated label extends the last class, or starts a new one after a blank.
                 if path and path[-1] == label:
                     _grow(grown, path, 1, open_ + log)
                     _grow(grown, (*path, label), 1, ended + log)

@@ -104,7 +104,7 @@ def _abs_vjp(g, x):
     dtype = getattr(x, "array", x).dtype
     if dtype.kind == "c":
         return cast(divide_no_nan(g, absolute(x)), dtype=dtype) * conj(x)
-    return g * sign(x)  # the derivative of absolute at 0 is 0
+    return g * sign(x)  # The derivative of absolute at 0 is 0.
 
 
 absolute = unary("abs", np.abs, _abs_vjp)
@@ -188,12 +188,13 @@ def _power_vjp_b(g, y, a):
 
 power = binary(
     "power", no_warnings(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b,
-    raises=lambda dtype: dtype.kind in "iu",  # a negative exponent of an integer raises an error
+    # A negative exponent of an integer raises an error.
+    raises=lambda dtype: dtype.kind in "iu",
 )  # fmt: skip
 sqrt = unary("sqrt", no_warnings(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(
     "rsqrt", no_warnings(lambda x: np.reciprocal(np.sqrt(x))),
-    # y³ / 2 would overflow for smaller results
+    # The product y³ / 2 would overflow for smaller results.
     lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),
 )  # fmt: skip
 # `root` is for sums of squares: its derivative at 0 is 0, whereas that of `sqrt` is infinite.
@@ -292,6 +293,6 @@ def _softplus(x):
 # The derivative of relu at 0 is 0. The rule multiplies by the mask, as in TensorFlow, because a
 # selection is slower.
 relu = unary("relu", _relu, _relu_vjp)
-relu6 = unary("relu6", _relu6, _relu6_vjp)  # the derivative of relu6 at 0 and at 6 is 0
+relu6 = unary("relu6", _relu6, _relu6_vjp)  # The derivative of relu6 at 0 and at 6 is 0.
 sigmoid = unary("sigmoid", no_warnings(_sigmoid), lambda g, y: g * (y - y * y))
 softplus = unary("softplus", no_warnings(_softplus), lambda g, x: g * sigmoid(x))

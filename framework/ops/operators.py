@@ -194,7 +194,7 @@ def _equality(op, convert):
             return op is e.not_equal
         try:
             return op(*convert(self, other))
-        except ShapeError:  # as in TensorFlow, tensors that do not broadcast are unequal
+        except ShapeError:  # As in TensorFlow, tensors that do not broadcast are unequal.
             return Tensor(np.asarray(op is e.not_equal))
 
     return operator
@@ -223,7 +223,7 @@ def _arithmetic(name, op, convert):
     if general is op:
         return _strict_binary(op), _strict_reflected(op)
     general = _of_numbers(general)
-    # floor division of floats consists of several ops, so it has no fast path
+    # Floor division of floats consists of several ops, so it has no fast path.
     if name == "floordiv":
         return _binary(general, convert), _reflected(general, convert)
     return _strict_division(op, general), _reflected_division(op, general)

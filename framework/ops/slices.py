@@ -41,7 +41,8 @@ class IndexedSlices:
     """
 
     __slots__ = ("__weakref__", "dense_shape", "indices", "values")
-    __array_priority__ = 1000  # makes NumPy call `IndexedSlices.__radd__` for `array + slices`
+    # This priority makes NumPy call `IndexedSlices.__radd__` for `array + slices`.
+    __array_priority__ = 1000
 
     def __init__(self, values, indices, dense_shape=None):
         self.values, self.indices = tensor(values), tensor(indices)

@@ -25,7 +25,7 @@ from framework.ops.scatter import places, row_update
 from framework.ops.segment import segment_sum, segment_take
 
 _INT64 = np.dtype(np.int64)
-# elementwise ops that map a SparseTensor to a SparseTensor, as in TensorFlow
+# These elementwise ops map a SparseTensor to a SparseTensor, as in TensorFlow.
 _KEEP_ZEROS = frozenset((
     "abs", "asin", "asinh", "atan", "atanh", "ceil", "conj", "erf", "expm1", "floor", "imag",
     "log1p", "negative", "real", "round", "sign", "sin", "sinh", "sqrt", "square", "tan", "tanh",

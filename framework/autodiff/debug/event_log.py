@@ -26,11 +26,11 @@ class LoggedEvent(NamedTuple):
 
     kind: str  # the sort of event: "op", "variable", "assign" or "value"
     what: object  # the op, the variable, or the function that read a value
-    inputs: tuple  # serials of the input tensors
+    inputs: tuple  # serials of the op's input tensors
     outputs: tuple
-    shapes: tuple  # shapes of the inputs, followed by those of the outputs
-    dtype: object  # dtype of the first output
-    tapes: frozenset  # numbers of the open tapes
+    shapes: tuple  # shapes of the op's inputs, followed by those of its outputs
+    dtype: object  # dtype of the op's first output
+    tapes: frozenset  # numbers of the tapes that were open
     layer: object
     line: str
 

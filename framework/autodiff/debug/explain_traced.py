@@ -76,7 +76,7 @@ def _flows(entry):
 
 def _outside(tape, entry, entries, number):
     """Return a text that says when an unrecorded op ran, relative to the tape's recording."""
-    output = entry.outputs[0]  # serials increase over time, so they show when the op ran
+    output = entry.outputs[0]  # Serials increase over time, so they show when the op ran.
     if any(kind is PAUSED and start < output < end for kind, start, end, *_ in tape._notes):
         return "inside stop_recording()"
     at = next(i for i, each in enumerate(entries) if each is entry)

@@ -93,7 +93,7 @@ def _contributions(tape, edges, grads):
 
 def _nonzero(g):
     """Return whether a cotangent has a nonzero element."""
-    values = getattr(g, "values", g)  # elements of IndexedSlices outside `values` are 0
+    values = getattr(g, "values", g)  # Elements of IndexedSlices outside `values` are 0.
     return bool(np.any(np.asarray(getattr(values, "array", values)) != 0))
 
 

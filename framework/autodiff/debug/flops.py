@@ -49,7 +49,7 @@ def _conv_kernel(shapes, results, attrs):
 
 
 def _attention(shapes, results, attrs):
-    queries, keys = shapes[:2]  # each shape is (batch, length, heads, width)
+    queries, keys = shapes[:2]  # Each shape is (batch, length, heads, width).
     return 2 * (prod(queries) + prod(results[0])) * keys[1]
 
 

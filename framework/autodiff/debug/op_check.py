@@ -14,7 +14,7 @@ class Ops(Recorder):
     """Records every op with its tensors, and checks the ops one by one."""
 
     def __init__(self):
-        self._calls = []  # one (op, args, attrs, outputs, layer, line) per call of an op
+        self._calls = []  # a tuple (op, args, attrs, outputs, layer, line) for each call of an op
         self._reads = {}  # serial of a tensor -> serial of the variable that was read
 
     def __enter__(self):

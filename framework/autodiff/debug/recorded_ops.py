@@ -100,7 +100,8 @@ def _keep(step, read):
     if type(read) is Tensor:
         array = read.array
         while isinstance(array.base, np.ndarray):
-            array = array.base  # a view keeps the memory of its base alive
+            # A view keeps the memory of its base alive.
+            array = array.base
         step.kept[id(array)] = array
     elif isinstance(read, np.ndarray):
         step.kept[id(read)] = read

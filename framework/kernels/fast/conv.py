@@ -169,7 +169,7 @@ def multiply(
     _, inner_height, inner_width, channels = x.shape
     flat, weights = x.reshape(-1), packed.reshape(-1)
     depth = rows * columns * channels
-    together = column_step == 1  # without dilation, each row of a window is contiguous in memory
+    together = column_step == 1  # Without dilation, each row of a window is contiguous in memory.
     for n in range(first, last):
         a, start = flat, n * inner_height * inner_width * channels
         if wide.size:
@@ -347,7 +347,8 @@ def _lattice(phase, cells, stride, dilation, before, size):
     if stride == 1:
         reach = (cells - 1) * dilation
         return _Lattice(cells - 1, cells, -1, dilation, reach - before, places + reach, places)
-    first = (phase + before) % stride  # the first window pixel that covers pixels of this phase
+    # This is the first window pixel that covers pixels of this phase.
+    first = (phase + before) % stride
     count = max(-(-(cells - first) // stride), 0)
     last = first + (count - 1) * stride
     # The output for the first pixel reads g from index -padding on.

@@ -20,7 +20,7 @@ from framework.kernels import sealed
 _FAST = __name__.rpartition(".")[0] + "."
 _PACKAGE = __name__.partition(".")[0] + "."
 _FOLDER = str(Path(__file__).parent)
-# "nnan" and "ninf" are left out, so that NaN and inf propagate as in NumPy
+# The flags "nnan" and "ninf" are left out, so that NaN and inf propagate as in NumPy.
 FASTMATH = {"contract", "reassoc", "nsz", "arcp"}
 
 

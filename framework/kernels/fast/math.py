@@ -230,7 +230,7 @@ def tanh(x):
     power = _power_of_2(n, True) * _power_of_2(n, False)
     less = rest * power + (power - _ONE)  # `less` is exp(2 |x|) - 1.
     y = _signed(less / (less + _TWO), x)
-    return y if size > _f(1e-10) else x  # tanh(x) is x for tiny x and NaN
+    return y if size > _f(1e-10) else x  # For tiny x and for NaN, tanh(x) is x.
 
 
 @element

@@ -56,17 +56,21 @@ _BLOCK_OF_A = HEIGHT // ROWS * (LAID_DEPTH * ROWS + APART)
 _BLOCK_OF_B = max(
     BREADTH // WIDTH * (DEPTH * WIDTH + APART), LAID_BREADTH // WIDTH * (LAID_DEPTH * WIDTH + APART)
 )
-_OWN = 256  # float32 elements at the start of the scratch memory that hold int64 task arguments
-# bytes at the start of the scratch memory that `product` uses; callers may use the rest of _OWN
+_OWN = 256  # So many float32 elements at the start of the scratch memory hold int64 task arguments.
+# `product` uses this many bytes at the start of the scratch memory; callers may use the rest of
+# _OWN.
 SPARE = 64
-PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B  # float32 elements of the whole scratch memory
+# The whole scratch memory has this many float32 elements.
+PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B
 # The end of the scratch memory that a product with an unpacked A uses, in float32 elements.
 _OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)
 
 _AT_ONCE = 16 * ROWS  # So many rows of A are packed together, so that each cache line is read once.
-_AHEAD = 16  # prefetch distance in steps; the CPU does not prefetch such large strides by itself
+# Memory is prefetched this many steps ahead, because the CPU does not prefetch such large strides.
+_AHEAD = 16
 _TOGETHER = 4 * ROWS  # The loop kernel that consumes a product gets this many rows per call.
-_OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)  # elements of packed A for _TOGETHER rows
+# The packed A of _TOGETHER rows has at most this many elements.
+_OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)
 # A call of the loop kernel gets this many elements of a product, which fit in the L2 cache.
 _TILE = 1024 * _TOGETHER
 
@@ -309,7 +313,7 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
                 tile_of_c, 0, breadth, rows_of_a, 0, 0, 0, packed, stride, depth, 0, rows, breadth,
                 beside, beside.size, 4 * (i * columns + j), rows, breadth, columns,
             )  # fmt: skip
-            # pass one row at a time if rows are not contiguous
+            # If rows are not contiguous, pass one row at a time.
             together = rows if breadth == columns else 1
             for r in range(0, rows, together):
                 at = (i + r) * columns + j
