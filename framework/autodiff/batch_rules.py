@@ -87,7 +87,7 @@ def _leading(op, xs, batched, attrs):
 
 
 def _all_rows(xs, batched):
-    """Return all operands with the leading axis of rows."""
+    """Return all operands with a leading axis of rows; operands without one are repeated."""
     if all(batched):
         return xs
     count = _count(xs, batched)
@@ -169,7 +169,7 @@ def _largest_divisor(n, most):
 
 
 def _tanh_back(op, xs, batched, attrs):
-    """Compute tanh's derivative, 1 - y², only once if all rows share `y`."""
+    """Compute the derivative of tanh; its factor 1 - y² only once if all rows share `y`."""
     (g, y), (_, y_batched) = xs, batched
     if y_batched:
         return _broadcasting(op, xs, batched, attrs)
@@ -308,7 +308,7 @@ def _put_along_axis(op, xs, batched, attrs):
 
 
 def _examples(op, xs, batched, attrs):
-    """Merge the row axis into the batch axis of the first input, if it alone has rows."""
+    """Merge the axis of rows into the batch axis of the first input, if only it has rows."""
     if not batched[0] or any(batched[1:]):
         return row_by_row(op, xs, batched, attrs)
     x, *others = xs

@@ -56,11 +56,11 @@ class _Row:
         self.ndim, self.size = len(self.shape), math.prod(self.shape)
 
     def min(self):
-        """Return the smallest element of all rows."""
+        """Return the smallest element of all rows, by which checks of bounds see every row."""
         return self._array.min()
 
     def max(self):
-        """Return the largest element of all rows."""
+        """Return the largest element of all rows, by which checks of bounds see every row."""
         return self._array.max()
 
 

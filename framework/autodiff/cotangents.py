@@ -80,7 +80,7 @@ def seeds(target, output_gradients, taped):
 
 
 def _target(item, factor):
-    """Return (the tensor or variable to differentiate, its output gradient or None)."""
+    """Return (tensor or variable to differentiate, output gradient or None) of one target."""
     # The sum of IndexedSlices is the sum of their `values`, so these are differentiated.
     if type(item) is IndexedSlices:
         return item.values, None if factor is None else gather_rows(tensor(factor), item.indices)
@@ -126,7 +126,7 @@ def _seed(seed, array, taped):
 
 
 def descendants(edges, serials):
-    """Return `serials` and the serials of all values computed from them."""
+    """Return `serials` and the serials of all values that the recorded ops computed from them."""
     found = set(serials)
     for produced, _, _, rule, serial, _, _, read in edges:
         if rule is not None:
@@ -179,7 +179,7 @@ def _pop_or_zeros(grads, kept, output, taped, nones):
 
 
 def arrays(value):
-    """Return a value for a rule, with its tensors replaced by their arrays."""
+    """Return a value for a derivative rule, with the tensors in it replaced by their arrays."""
     if type(value) is Tensor:
         return value.array
     if type(value) is tuple and any(type(v) is Tensor for v in value):

@@ -136,7 +136,7 @@ class CustomGradient:
 
 
 class _Operation:
-    """The decorated function as an operation of a model; it returns a flat list."""
+    """A decorated function as one operation of a model; its result is a flat list of tensors."""
 
     def __init__(self, decorated, f):
         self.name = getattr(decorated, "__name__", "custom_gradient")
@@ -147,7 +147,7 @@ class _Operation:
 
 
 class CustomGradientOp(Op):
-    """The op that recorders see for a call; see the module's docstring."""
+    """The op that recorders receive for a call of a decorated function; see the module."""
 
     __slots__ = ("count",)
 

@@ -242,7 +242,7 @@ def _source(leaf, position):
 
 
 def _called(f, args, kwargs, has_aux):
-    """Return the scalar to differentiate, and the whole result of `f`."""
+    """Return the scalar to differentiate, and everything that `f` returned."""
     value, *aux = _split(f, f(*args, **kwargs), has_aux)
     value = tensor(value)
     if value.ndim:

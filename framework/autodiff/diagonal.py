@@ -29,7 +29,7 @@ class Diagonal(Operand):
         self.shape = (stop - start, *shape)
 
     def dense(self):
-        """Return all rows as an array or a tensor."""
+        """Return all rows of the scaled identity matrix as an array or a tensor."""
         *lead, size = self.shape[1:]
         eye = identity(self.start, self.stop, size, self.dtype)
         eye = eye.reshape(len(eye), *(1,) * len(lead), size)
@@ -45,7 +45,7 @@ class Diagonal(Operand):
         return op(*[a.dense() if type(a) is Diagonal else a for a in args], **attrs)
 
     def _scaled(self, op, other):
-        """Return the rows after an elementwise product; None if the product is not diagonal."""
+        """Return the rows times an operand, elementwise; None if the product is not diagonal."""
         shape = self.shape[1:]
         if not isinstance(other, (np.ndarray, Tensor)) or tuple(other.shape) != shape:
             return None

@@ -113,7 +113,7 @@ class ForwardAccumulator(Recorder):
         self._recording = False
 
     def _watch(self, primal, tangent):
-        """Add `tangent` to the tangent of `primal`."""
+        """Add `tangent` to the tangent that `primal` has so far."""
         tangent = _fitting(primal, tangent, self._rows)
         have = self._tangents.of(primal)
         self._tangents.keep(primal, tangent if have is None else have + tangent)
@@ -175,7 +175,7 @@ class ForwardAccumulator(Recorder):
                 known.keep(output, tangent)
 
     def _called(self, call, tangents):
-        """Return the outputs' tangents; a vectorized map computes several directions together."""
+        """Return the tangents of an op's outputs; a vectorized map handles several directions."""
         if self._rows is None:
             return call.tangents(tangents)
         level = Level()
@@ -277,7 +277,7 @@ class _RecordedCall:
         return self._transposed(tangents)
 
     def _positions(self):
-        """Return the positions of the inputs that have a tangent and a rule."""
+        """Return the positions of the inputs that have both a tangent and a derivative rule."""
         first = self.plan[0][0]
         return first if type(first) is tuple else [i for i, _, _ in self.plan]
 

@@ -167,7 +167,7 @@ def _check(tape, parallel_iterations, experimental_use_pfor):
 
 
 def _shaped(rows, count, shape):
-    """Return the rows as a tensor of a shape; an empty tensor if the target has no elements."""
+    """Return the rows of a jacobian as a tensor of its shape; zeros if the target is empty."""
     if not count:
         return Tensor(np.zeros(shape, np_dtype_of(rows)))
     found = reshape(rows, shape=shape)
@@ -222,7 +222,7 @@ class _Identity:
         return self.dense(start, stop)
 
     def dense(self, start, stop):
-        """Return these rows as an array; one row of zeros if the target has no elements."""
+        """Return rows of the identity matrix as an array; a row of zeros if the target is empty."""
         if not self.count:
             return np.zeros((1, *self._shape), self.dtype)
         eye = identity(start, stop, self.count, self.dtype)
@@ -281,7 +281,7 @@ _BLOCK, _FEWEST = 1 << 18, 32
 
 
 def _widest(tape):
-    """Return the number of elements of the largest array that a rule reads."""
+    """Return the number of elements of the largest array that a rule in the tape's record reads."""
     sizes = (
         value.array.size for *_, read in tape._edges
         for value in (read if type(read) is tuple else (read,)) if type(value) is Tensor

@@ -426,7 +426,7 @@ class GradientTape(TapeNotes, Jacobians):
         return descendants(self._edges, source_serials)
 
     def _result(self, grads, source, zero, target):
-        """Return the gradient of one source in its public form."""
+        """Return the gradient of one source as the user gets it."""
         g = grads.get(source.serial)  # `grads` contains a variable only if it is itself a target
         if type(source) is not Tensor:
             for serial in self._reads.get(source.serial, ()):

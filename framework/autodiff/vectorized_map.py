@@ -101,7 +101,7 @@ def _at_once(fn, elems, leaves, count):
 
 
 def _whole(leaf, level, count):
-    """Return a result with all rows; a result that does not depend on the rows is repeated."""
+    """Return a result of the function for all rows; one that depends on no row is repeated."""
     if leaf is None:
         return None
     if type(leaf) is IndexedSlices:

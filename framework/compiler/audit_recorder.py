@@ -36,7 +36,7 @@ class AuditRecorder(GraphRecorder):
             self._corresponds(value, tensor)
 
     def difference(self, results, structure):
-        """Return the first Difference, given the returned tensors, or None."""
+        """Return the first Difference of the call from the graph, given its results, or None."""
         if self._difference is None:
             self._end(results, structure)
         return self._difference

@@ -143,7 +143,7 @@ class BlockedFunction:
         ])  # fmt: skip
 
     def _body(self, arrays):
-        """Yield the source lines that compute elements i to j."""
+        """Yield the source lines that compute the elements i to j of all outputs."""
         scratch = [f"t{i}" for i in range(len(self._scratch))]
         kinds = tuple(self._scratch)
         if kinds:

@@ -74,7 +74,7 @@ def _roots(instruction, code, arguments):
 
 
 def _steps(instructions, position):
-    """Return the attributes and constant keys read after a load, and the position after them."""
+    """Return the attributes and constant keys read after a load, and the next position."""
     steps = []
     while position < len(instructions):
         instruction = instructions[position]

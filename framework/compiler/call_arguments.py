@@ -264,7 +264,7 @@ _MASK = ObjectToken("masked by")
 
 
 def text_of(key):
-    """Return a readable form of a key: `float32[2], 3.0, Model`."""
+    """Return a readable form of a plan's key, such as `float32[2], 3.0, Model`."""
     parts, key = [], list(key)
     while key:
         part = key.pop(0)

@@ -98,7 +98,7 @@ class ConcreteFunction:
 
     @property
     def graph(self):
-        """Raise AttributeError: there is no graph."""
+        """Raise AttributeError, because functions are traced to plans and have no graph."""
         raise AttributeError(
             "ConcreteFunction.graph: functions are traced to plans, not graphs: read "
             "`source`, or explain() of the tf.function."
@@ -167,7 +167,7 @@ def _result_spec(value):
 
 
 def _fit(spec, value):
-    """Return whether a value fits the spec or equals the literal, and the value to pass."""
+    """Return whether a value fits the spec or equals the literal, and the value to pass on."""
     if not isinstance(spec, TensorSpec):
         return (not isinstance(value, _TENSORS) and value == spec), spec
     try:

@@ -42,7 +42,7 @@ def _fuse_epilogues(graph, uses):
 
 
 def _kernel_of_epilogue(node, uses):
-    """Return the kernel whose epilogue this node can be, or None."""
+    """Return the node of the kernel that can apply this node as an epilogue, or None."""
     if type(node) is not OpNode or len(node.inputs) != 1:
         return None
     (x,) = node.inputs
@@ -61,7 +61,7 @@ def _fuse_prologues(graph, uses):
 
 
 def _with_prologue(node, uses):
-    """Return the node fused with the producer of its first input, or None."""
+    """Return the kernel's node with the producer of its first input fused into it, or None."""
     if type(node) is not OpNode or not node.inputs:
         return None
     first = node.inputs[0]
@@ -81,7 +81,7 @@ def _node(node, args, attrs, outputs):
 
 
 def _alike(a, b):
-    """Return whether shapes and dtypes are equal, and kernels support the dtype."""
+    """Return whether shapes and dtypes are equal and of a dtype that kernels support."""
     same = a.shape == b.shape and a.dtype == b.dtype
     return same and a.dtype.kind == "f" and a.dtype.itemsize >= 4
 

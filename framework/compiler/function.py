@@ -169,7 +169,7 @@ class Function:
         return self._run(args, kwargs)
 
     def _described(self, args, kwargs):
-        """Return (key of a call, its arrays, its numbers)."""
+        """Return (key, arrays, numbers) of a call; the key decides which plans are valid."""
         arrays, numbers = [], []
         key = [] if thread.call is None else _within_a_layer()
         for value in args:
@@ -210,7 +210,7 @@ class Function:
         return result
 
     def plans(self):
-        """Return the CachedPlan of each signature that has one plan only."""
+        """Return the CachedPlan of each signature that has exactly one plan."""
         return [each[0] for each in self._plan_cache.plans.values() if len(each) == 1]
 
     def _run(self, args, kwargs):
@@ -273,7 +273,7 @@ class Function:
         return self.concrete_of((), args, kwargs)
 
     def concrete_of(self, instance, args, kwargs):
-        """Return a ConcreteFunction; `instance` holds the object of a method, or nothing."""
+        """Return a ConcreteFunction; `instance` is a tuple: the object of a method, or empty."""
         from framework.compiler.concrete_function import ConcreteFunction
 
         if not args and not kwargs and self.input_signature is not None:
@@ -340,7 +340,7 @@ class BoundFunction(functools.partial):
 
 
 class _Body(CallArguments):
-    """The body as a function of tensors and numbers, for tracing."""
+    """The body of a user's function as a function of tensors and numbers, for tracing."""
 
     __slots__ = ("_args", "_function", "_kwargs")
 

@@ -186,7 +186,7 @@ class NumbaLoops:
             self._loops, self.alike = [made.loop for made, *_ in self._calls], graph
 
     def _group(self, group, later):
-        """Add the loop of a group; `later` has the ids of Values that later groups read."""
+        """Add the loop of a fusion group; `later` has the ids of Values that later groups read."""
         targets = {id(v): p for v, p in zip(self._graph.results, self._places)}
         at, in_place = self._at, {}
         for value in group.outputs:
@@ -269,7 +269,7 @@ class _BatchedLoop:
         return self._task.cached
 
     def compiled(self):
-        """Compile the loop; return this object, which takes a list of arrays per variable."""
+        """Compile the loop; return this object, whose call takes a list of arrays per variable."""
         self._task.address()
         team = tier.library("team")
         self._do, self._most = team.do_phase, team.MOST // (len(self._dtypes) + _OF_TASK)

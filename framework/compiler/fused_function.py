@@ -57,7 +57,7 @@ class FusedFunction:
         self._whole = [s for s in nodes if s.all_outputs[0].shape] if pure else []
 
     def _is_distinct(self):
-        """Return whether in-place results are safe: each is new, or the argument it replaces."""
+        """Return whether results may be in place: each is new, or the argument it replaces."""
         results, arguments = self._graph.results, self._graph.arguments
         if any(v.shape != self._shape or v.constant is not None for v in results):
             return False
@@ -122,7 +122,7 @@ class FusedFunction:
 
 
 def _recorded(function, arrays, numbers, dtype, shape):
-    """Return (graph, results by name) of a trace; graph is None if the function is not pure."""
+    """Return (graph, results by name) of a trace; graph is None if it has side effects."""
     probes = {name: Tensor(np.ones(shape, dtype)) for name in arrays}
     probes.update({name: Tensor(np.ones((), dtype)) for name in numbers})
     recording = GraphRecorder(probes.values())

@@ -30,7 +30,7 @@ class FusionGroup:
         self.met = set()  # ids of all inputs and outputs of the group's nodes
 
     def has_room(self, nodes):
-        """Return whether adding the nodes keeps the group within the array limit of a loop."""
+        """Return whether the group with the nodes added stays within a loop's limit of arrays."""
         return len(self.met.union(*map(_met, nodes))) <= MOST_ARRAYS
 
     @property
@@ -42,7 +42,7 @@ class FusionGroup:
         return next((s.layer for s in self.nodes if s.layer is not None), None)
 
     def join(self, node):
-        """Append a node."""
+        """Append a node to the group."""
         self.nodes.append(node)
         self.met |= _met(node)
         if self.shape and (columns := row_lengths_of(node, self.shape)):
@@ -313,7 +313,7 @@ def is_sum(node):
 
 
 def _shares(group, node):
-    """Return whether the node and the group read the same array of full shape."""
+    """Return whether the node and the group read a common array of full shape."""
     read = {id(v) for s in group.nodes for v in s.inputs if v.shape == group.shape}
     return any(id(v) in read for v in node.inputs)
 

@@ -143,7 +143,7 @@ def _same(x, y, numbers):
 
 
 def _is_number(x, number, dtype):
-    """Return whether `x` is the number or a constant that holds it."""
+    """Return whether `x` is the number, or a constant whose value is the number."""
     if type(x) is Value:
         return x.constant is not None and equal(x.constant, np.asarray(number, dtype))
     return equal(x, number)

@@ -149,7 +149,7 @@ class Graph:
 
     @property
     def ends(self):
-        """The Values that are needed after the last node."""
+        """The Values that are needed after the last node: results and assigned values."""
         return [*self.results, *(value for _, value in self.assigned)]
 
     @property
@@ -228,7 +228,7 @@ class GraphRecorder(Recorder):
         return found
 
     def take_argument(self, tensor):
-        """Add an argument to the graph."""
+        """Add an argument to the graph while its function is traced."""
         self.arguments.append(self._new(tensor, argument=len(self.arguments)))
 
     def undo(self):
@@ -250,7 +250,7 @@ class GraphRecorder(Recorder):
 
     @staticmethod
     def redo(after):
-        """Restore the state after the call, as returned by `undo`."""
+        """Restore the state after the call, which `undo` returned as it reverted the call."""
         for variable, array in after:
             variable._array = array
 
@@ -408,7 +408,7 @@ class _SideRecorder(Recorder):
 
 
 def _plain(value):
-    """Return an op's attribute with symbolic numbers replaced by plain ones."""
+    """Return an op's attribute with the symbolic numbers in it replaced by plain numbers."""
     if isinstance(value, WeakNumber):
         return value._read()
     if type(value) in (tuple, list):

@@ -104,7 +104,7 @@ def overwritable(node):
 
 
 def alike(a, b):
-    """Return whether shapes and dtypes are equal, so that one can overwrite the other."""
+    """Return whether values have equal shapes and dtypes, so that one can overwrite the other."""
     return a.shape == b.shape and a.dtype == b.dtype
 
 

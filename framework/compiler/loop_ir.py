@@ -40,18 +40,17 @@ def full(name, dtype, ndim):
 
 
 def row(name, dtype, ndim):
-    """Return an operand whose rows are all equal: shape (c,) or (1, c) for results of shape
-    (..., c)."""
+    """Return an operand that repeats in every row: shape (c,) or (1, c), for results (..., c)."""
     return LoopOperand(name, np.dtype(dtype), ROW, ndim)
 
 
 def column(name, dtype, ndim):
-    """Return an operand with one value per row: shape (r, 1) for results of shape (r, ...)."""
+    """Return an operand with one value per row: shape (r, 1), for results of shape (r, ...)."""
     return LoopOperand(name, np.dtype(dtype), COLUMN, ndim)
 
 
 def number(name, dtype):
-    """Return a 0-d operand."""
+    """Return an operand that is a 0-d array, the same number for all elements."""
     return LoopOperand(name, np.dtype(dtype), NUMBER, 0)
 
 

@@ -155,7 +155,7 @@ class GroupLoop:
         return each * (1 if self.flat else self.columns) * value.dtype.itemsize
 
     def seconds(self):
-        """Estimate the seconds on one thread."""
+        """Estimate the seconds that the loop takes on one thread."""
         nbytes = sum(v.nbytes for v in (*self.inputs, *self.outputs))
         costly = sum(op in _COSTLY for _, op, *_ in self._steps)
         return 6e-12 * nbytes + 9e-11 * costly * self.size

@@ -78,7 +78,7 @@ def differs(node, name, bound):
 
 
 def into(node):
-    """Return the writer of a node that is not a ufunc but can write into an array, or None."""
+    """Return the function that writes a node's result into an array, or None; ufuncs need none."""
     writer = INTO.get(node.op.name)
     if writer is None or writer(node, ["a"] * len(node.args), "out", str) is None:
         return None
@@ -129,7 +129,7 @@ def _tanh_back(node, operands, out, number):
 
 
 def _axes(node):
-    """Return (axes, keepdims) of a sum or mean whose result is an array; None for other nodes."""
+    """Return (axes, keepdims) of a node that computes sums or means; None for other nodes."""
     if node.op.name not in ("sum_to", "reduce_sum", "reduce_mean") or not _is_float(node):
         return None
     (x,), (y,) = node.inputs, node.all_outputs

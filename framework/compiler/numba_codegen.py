@@ -88,7 +88,7 @@ class NumbaCodegen(NumpyCodegen):
         return not any(self.lives.root(v) in self._made for v in node.inputs)
 
     def _follows(self, node):
-        """Return whether a node reads rows of pending results while they are in the cache."""
+        """Return whether a node should join the region, to read rows of results from the cache."""
         parts = kernel_calls(node)
         if parts is not None:
             rows = [u.array for u in parts[0].uses if u.partitioned and not u.written]
@@ -166,13 +166,13 @@ class NumbaCodegen(NumpyCodegen):
         return name
 
     def _memory(self, value):
-        """Return a key that is equal for values in the same memory."""
+        """Return a key of a value's memory, which is equal for values that share memory."""
         root = self.lives.root(value)
         slot = self._in_buffers.get(id(value), self.arena.slot_of(root))
         return self._in_place.get(root) or (("class", root) if slot is None else ("slot", slot))
 
     def _access(self, value, unit, written=False, columns=False):
-        """Return the MemoryAccess of a value; without `unit` (bytes), chunks use all of it."""
+        """Return a value's MemoryAccess; without `unit` (bytes), chunks access all of it."""
         if not written and id(value) not in self._in_buffers:
             # A view can have its rows in another order than the array it views.
             unit = None

@@ -101,7 +101,7 @@ class NumpyCodegen:
         return self._known[key]
 
     def _cell(self, text, cell):
-        """Return the name of a closure variable of the user's function."""
+        """Return the name in the source of a closure variable of the user's function."""
         if id(cell) not in self._known:
             name = self._known[id(cell)] = self._unique(text)
             self._cells[name] = cell
@@ -143,12 +143,12 @@ class NumpyCodegen:
     # ---- code of nodes ----
 
     def _check_state(self, state):
-        """Add the guards on Python state."""
+        """Add source lines that check the guards on Python state."""
         if state is not None:
             self._body += state.source(self._bound, self._unique, self._cell)
 
     def _check_order(self):
-        """Add checks that arguments are in C order: the rounding of sums depends on the order."""
+        """Add checks that arguments are in C order, on which the rounding of sums depends."""
         uses = self.graph.uses()
         for value in self.graph.arguments:
             if value.in_order and value.size > 1 and id(value) in uses:
@@ -411,7 +411,7 @@ class NumpyCodegen:
         return any(self.arena.hand_over(root, value, to) for root in unread)
 
     def _flat(self, value, name):
-        """Return the expression of a contiguous array with one axis."""
+        """Return the source of an expression that views a contiguous array with a single axis."""
         if len(value.shape) == 1:
             return name
         slot = self._in_buffers.get(id(value))

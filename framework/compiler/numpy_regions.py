@@ -10,7 +10,7 @@ from framework.core.op import table
 
 
 def with_parallel_tasks(graph):
-    """Return the graph, reordered, with tasks merged into nodes of the op `products`."""
+    """Return the graph, reordered, with parallel tasks merged into nodes of the op `products`."""
     tasks = ProductTasks(graph)
     if not tasks.by_end:
         return graph
@@ -64,7 +64,7 @@ class _Scheduler:
         return id(value) in self._chain_of
 
     def view(self, node):
-        """Add a reshape node of a pending Value, whose result is a view."""
+        """Add a reshape of a Value that a pending task computes; the reshaped array is a view."""
         self._views.append(node)
         (x,), (y,) = node.inputs, node.outputs
         self._chain_of[id(y)] = self._chain_of[id(x)]

@@ -86,7 +86,7 @@ class TaskSpec(NamedTuple):
         return a, b, out, ufuncs
 
     def text(self, operands, out):
-        """Return the source of the task, given the source of the operands and of `out`."""
+        """Return the source text of the task, given that of the operands and of `out`."""
         given = iter(operands)
         pair = lambda transposed: ", ".join([next(given) + ".T" * t for t in transposed])
         factors = pair(self.transposed)
@@ -224,7 +224,7 @@ class NumpyProductTask:
 
     @property
     def rows(self):
-        """The number of rows if chunks are rows, else None."""
+        """The number of rows of the result if chunks are ranges of rows, else None."""
         return self.shape[0] if self.shape[0] >= self.shape[1] else None
 
     def goes_with(self, places):

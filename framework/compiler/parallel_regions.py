@@ -53,7 +53,7 @@ class RegionTask(NamedTuple):
     ahead: Callable = tuple
 
     def cut(self, parts):
-        """Return the work items of a chunk, given the number of chunks."""
+        """Return the number of work items in a chunk, given the number of chunks."""
         return -(-self.extent // (parts * self.unit)) * self.unit
 
 

@@ -83,7 +83,7 @@ class Plan:
         self._offer(self._on_trial(form, otherwise), form)
 
     def _offer(self, run, form):
-        """Replace what calls run by this compiled function."""
+        """Let later calls run this compiled function instead of the one before."""
         # `_now` is (list, function, whether NumPy can warn, form). A call pops an entry of the
         # list: the list of the plan lock, or, without a lock, a list of idle functions, each with
         # its own arena.
@@ -152,7 +152,7 @@ class Plan:
 
     @property
     def audit_due(self):
-        """Whether calls return None until the plan has been audited."""
+        """Whether an audit is due; until it is over, calls return None."""
         return self._audits.due
 
     def audited(self, postponed=False):
@@ -164,7 +164,7 @@ class Plan:
     # ---- change to Numba loops ----
 
     def _towards_loops(self, call):
-        """Generate or compile the loops; after a failure, stay with NumPy calls."""
+        """Generate or compile loops as the next step towards them; after a failure keep NumPy."""
         doing, self._loops_at = "generating", None
         try:
             if self._loop_code is None:
@@ -218,7 +218,7 @@ class Plan:
         return found
 
     def current(self):
-        """Return whether `set_seed` has not replaced the plan's random generators."""
+        """Return whether the random generators are current: `set_seed` did not replace them."""
         return are_current(self._generators)
 
     def __call__(self, arrays):
@@ -285,13 +285,13 @@ def _new_run(form):
 
 
 def _states(graph):
-    """Return the variables that count the draws of the graph's generators."""
+    """Return the variables that count the draws of the random generators in the graph."""
     states = [getattr(s.draw.source, "state", None) for s in graph.draws]
     return list({id(state): state for state in states if state is not None}.values())
 
 
 def _moved(graph):
-    """Return the bytes that elementwise nodes write."""
+    """Return how many bytes the elementwise nodes of a graph write."""
     nodes = [s for s in graph.nodes if type(s) is OpNode and s.op.kind == "elementwise"]
     return sum(v.nbytes for s in nodes for v in s.all_outputs)
 

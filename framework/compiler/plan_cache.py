@@ -182,7 +182,7 @@ class PlanCache:
         return None if layer is None else f"{layer} adds a loss that the function does not use"
 
     def refuses(self, key):
-        """Return whether a key gets no more plans."""
+        """Return whether calls with a key run eagerly, without further plans."""
         if key in self.refused:
             return True
         entries = self.plans.get(key, ())
@@ -255,7 +255,7 @@ class PlanCache:
             self.refuse(key, path if changing is None else f"{changing} changes from call to call")
 
     def _unlike(self, key, run):
-        """Count a call that created variables or changed its Python state."""
+        """Count a call that created variables or changed its Python state; refuse repeated ones."""
         count = self.unlike[key] = self.unlike.get(key, 0) + 1
         if run.recording.created_variables:
             if count > _ATTEMPTS:
@@ -321,7 +321,7 @@ class PlanCache:
                 known.pop(key, None)
 
     def forget_all(self):
-        """Drop all plans and traces."""
+        """Drop all plans and traces of the function."""
         for known in self._known():
             known.clear()
 

@@ -38,7 +38,7 @@ class PlanLocks:
         self.free = self
 
     def pop(self):
-        """Acquire all locks; raise IndexError if one of them is held."""
+        """Acquire all locks; raise IndexError if another thread holds one of them."""
         acquired = []
         try:
             for free in self.each:
@@ -51,7 +51,7 @@ class PlanLocks:
         return True
 
     def append(self, entry):
-        """Release all locks."""
+        """Release all locks, as `append` of the list of a single lock does."""
         for free in self.each:
             free.append(entry)
 

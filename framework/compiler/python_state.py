@@ -74,14 +74,14 @@ class Guard:
         return "".join([self.name, *parts])
 
     def now(self):
-        """Return the current value; `_MISSING` if there is none."""
+        """Return the value that the read finds now; `_MISSING` if there is none."""
         try:
             return _followed(_start(self.root, self.kind, self.name), self.steps)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             return _MISSING
 
     def holds(self):
-        """Return whether the value is unchanged."""
+        """Return whether the read still finds the value of the trace."""
         if self.kind == LOCAL and self.root() is None:
             # The object of the trace has been deleted, so no later call can read the value.
             return True
@@ -108,7 +108,7 @@ class PythonState:
         return None
 
     def joined(self, other):
-        """Return the guards of both traces."""
+        """Return a PythonState with the guards of both traces."""
         return PythonState({guard.key: guard for guard in (*other.guards, *self.guards)}.values())
 
     def source(self, bind, unique, cell):

@@ -67,12 +67,12 @@ def _unmasked_packer(result):
 
 
 def _tensor(leaf):
-    """Return a number as a tensor, and other leaves unchanged."""
+    """Return a leaf that is a number as a tensor, and any other leaf unchanged."""
     return Tensor(np.asarray(leaf)) if isinstance(leaf, (int, float, np.generic)) else leaf
 
 
 def _tensors(arrays):
-    """Return a tensor for each array."""
+    """Return a tensor for each array of a plan's results."""
     found = []
     # `Tensor(array)` is inlined, which saves a function call.
     for array in arrays:

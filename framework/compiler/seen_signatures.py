@@ -49,7 +49,7 @@ class SeenSignatures:
             self._seen.append(found)
 
     def _drop_dead(self):
-        """Forget the signatures of objects that are gone."""
+        """Forget the signatures that refer to deleted objects."""
         self._owners = {k: r for k, r in self._owners.items() if r is None or r() is not None}
         self._seen = [
             found for found in self._seen

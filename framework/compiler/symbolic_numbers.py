@@ -138,7 +138,7 @@ def _itself(number):
 
 
 def _fits(number, dtype):
-    """Return whether the dtype can hold the number, possibly rounded."""
+    """Return whether the dtype can hold the number, which may be rounded."""
     if dtype in _LIMITS:
         return type(number) is int and -_LIMITS[dtype] <= number < _LIMITS[dtype]
     if type(number) is int:
@@ -255,14 +255,14 @@ def _plain(nest):
 
 
 class SymbolicFloat(_SymbolicNumber):
-    """Acts as a float."""
+    """A number that acts as a float, and records what Python computes from it."""
 
     __slots__ = ()
     __class__ = property(lambda self: float)
 
 
 class SymbolicInt(_SymbolicNumber):
-    """Acts as an int."""
+    """A number that acts as an int, and records what Python computes from it."""
 
     __slots__ = ()
     __class__ = property(lambda self: int)

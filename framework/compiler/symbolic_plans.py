@@ -52,7 +52,7 @@ class SymbolicPlans:
         return self._without_plan(key, general, arrays, values, body, len(entries))
 
     def _without_plan(self, key, general, arrays, values, body, plans):
-        """Return the result of a call without a valid plan."""
+        """Return the result of a call for which no plan is valid, after tracing it."""
         plan_cache = self._plan_cache
         if key in plan_cache.plans or key in plan_cache.refused:
             return plan_cache(key, arrays, body)
@@ -193,7 +193,7 @@ class SymbolicPlan:
         return self._plan.audit_due
 
     def __call__(self, arrays, numbers):
-        """Call as a Plan; `numbers` are the ints and floats of the call."""
+        """Run the plan as `Plan` does; `numbers` are the ints and floats of the call."""
         added = self._prelude(numbers)
         return None if added is None else self._plan([*arrays, *added])
 

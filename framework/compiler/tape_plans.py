@@ -44,7 +44,7 @@ def listening_tape():
 
 
 class TapePlans:
-    """Calls `PlanCache` while one tape is open."""
+    """Runs calls by plans of `PlanCache` while one tape is open, and records them on the tape."""
 
     def __init__(self, plan_cache):
         self._plan_cache = plan_cache
@@ -190,7 +190,7 @@ class _TapeGraphRecorder(GraphRecorder):
         return self._read.get(variable.serial)
 
     def still_there(self):
-        """Return weak references to tensors from outside that are still alive."""
+        """Return weak references to those tensors from outside the call that are still alive."""
         found = {id(t): ref for ref in self._from_outside if (t := ref()) is not None}
         return list(found.values())
 

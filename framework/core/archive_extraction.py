@@ -90,7 +90,7 @@ def _of_zip(archive):
 
 
 def _checked(entries, most, file):
-    """Return the members as a list, or raise UnsafeFileError."""
+    """Return the archive's members as a list, or raise UnsafeFileError if one is not allowed."""
     members, kinds = [], {}
     for name, kind, target, size, reader in entries:
         parts = _inside(name, file)
@@ -189,7 +189,7 @@ def _write_beside(members, folder, most, file):
 
 
 def _write(member, folder, most, file):
-    """Write one member that is not a link; return its size."""
+    """Write one member that is not a link into the folder; return the member's size."""
     path = folder.joinpath(*member.parts)
     if member.kind == "folder":
         path.mkdir(parents=True, exist_ok=True)

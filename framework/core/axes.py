@@ -48,7 +48,7 @@ def one_axis(axis, rank, what):
 
 
 def _listed(axis):
-    """Return the items of a sequence, array or tensor."""
+    """Return the axes in a sequence, array or tensor as a list."""
     if hasattr(axis, "__array__"):
         return np.atleast_1d(np.asarray(axis)).tolist()
     return axis if isinstance(axis, (list, tuple, range)) else (axis,)

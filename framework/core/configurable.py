@@ -63,7 +63,7 @@ def one_of(*choices):
 
 
 def rule_of(annotation):
-    """Return the Resolved in a field's annotation, or the annotation if it has none."""
+    """Return the Resolved in a field's annotation, or the annotation if there is none."""
     if type(annotation) is _LITERAL:
         return one_of(*annotation.__args__)
     return getattr(annotation, "__metadata__", (annotation,))[0]
@@ -237,7 +237,7 @@ def fields_of(cls):
 
 
 def set_default(cls, name, default):
-    """Change the default of an inherited field, which keeps its place."""
+    """Change the default value of an inherited field; the field keeps its place in the order."""
     field = fields_of(cls)[name]
     fields_of(cls)[name] = Field(name, field.annotation, default, field.keyword_only)
     setattr(cls, name, default)

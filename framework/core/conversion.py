@@ -60,7 +60,7 @@ def _of_another(dtype, wanted):
 
 
 def _default(number):
-    """Return the default dtype of a tensor converted from a Python number."""
+    """Return the dtype that a tensor gets when a Python number is converted to it."""
     return dtypes.python_float() if number.__class__ is float else dtypes.int32
 
 
@@ -96,7 +96,7 @@ def _packed(nest, dtype, casts):
 
 
 def _part(value):
-    """Return `value` as a tensor if it contains one; numbers and arrays unchanged."""
+    """Return `value` as a tensor if it contains one; return numbers and arrays unchanged."""
     nested = isinstance(value, (list, tuple)) and holds_tensors(value)
     return tensor(value) if nested or isinstance(value, Operators) else value
 
@@ -225,7 +225,7 @@ def _in_dtype(array, wanted):
 
 
 def loses(kind, wanted):
-    """Return whether converting a NumPy dtype kind to a DType loses values."""
+    """Return whether converting a NumPy dtype of this `kind` letter to a DType loses values."""
     if wanted.is_bool:
         return kind != "b"
     if wanted.is_integer:

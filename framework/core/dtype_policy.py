@@ -70,7 +70,7 @@ class DTypePolicy(Configurable):
 
 
 class _Mixed:
-    """A flag: whether a policy with two dtypes exists. Each read of a variable checks the flag."""
+    """Holds a flag that each read of a variable checks: whether a policy with two dtypes exists."""
 
     in_use = False
 
@@ -206,7 +206,7 @@ def set_dtype_policy(policy):
 
 
 def get(identifier):
-    """Return the policy for a policy, dtype, name or config; the global policy for None."""
+    """Return the DTypePolicy for a policy, dtype, name or config; the global policy for None."""
     if identifier is None:
         return dtype_policy()
     if isinstance(identifier, (DTypePolicy, DTypePolicyMap)):

@@ -211,7 +211,7 @@ def as_dtype(type_value):
 
 
 def _of_numpy(value):
-    """Return the DType for any other value that NumPy accepts as a dtype."""
+    """Return the DType for a value, such as a scalar type, that NumPy accepts as a dtype."""
     array_dtype = getattr(value, "dtype", None) if not isinstance(value, type) else None
     try:
         if value is None:  # Without this check, np.dtype(None) would be float64.

@@ -74,7 +74,7 @@ class DataLossError(DamagedFileError):
 
 
 class UnsafeFileError(LoadError):
-    """A file contains objects that are not allowed, or exceeds the size limits."""
+    """A file contains objects that loading does not allow, or exceeds the size limits."""
 
 
 class UnknownObjectError(LoadError, TypeError):
@@ -110,7 +110,7 @@ class WorkerError(FrameworkError, RuntimeError):
 
 
 class TapeError(FrameworkError, RuntimeError):
-    """A tape's method was called in a state that does not allow it."""
+    """A tape's method was called in the wrong state, such as before the tape was entered."""
 
 
 class SymbolicValueError(FrameworkError, TypeError, ValueError):

@@ -57,7 +57,7 @@ def follow(cls, function, method, registry, base):
 
 
 def _method(formula, fields):
-    """Return a method that calls the formula with the values of the fields."""
+    """Return a method that calls the formula with the values of the object's fields."""
     if not fields:
         return lambda self, y_true, y_pred: formula(y_true, y_pred)
     values = attrgetter(*fields)

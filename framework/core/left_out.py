@@ -59,6 +59,6 @@ def _reference(namespace):
 
 
 def _below(namespace):
-    """Return the entry for a namespace if all its names are left out for one reason; else None."""
+    """Return the entry for a namespace whose names are all left out for one reason, or None."""
     below = [entry for name, entry in entries().items() if name.startswith(namespace + ".")]
     return below[0] if len({entry.reason for entry in below}) == 1 else None

@@ -116,7 +116,7 @@ _NAMES = frozenset((*dir(Config), "_config", "_frozen"))
 
 
 def _changing(config):
-    """Return the dict of values for a change; raise InvalidArgumentError if it is frozen."""
+    """Return the dict of values for a change; raise InvalidArgumentError if they are frozen."""
     if config._frozen:
         raise InvalidArgumentError(
             "Cannot mutate attribute(s) because the config is frozen. Call unfreeze() first."

@@ -266,7 +266,7 @@ class Op:
         return self.chains[mask]
 
     def call_backward(self, g, arguments, needed) -> Any:
-        """Return the cotangents of the joint rule for the values that it reads."""
+        """Return the cotangents that the joint rule computes from g and the values it reads."""
         if self.takes_needed:
             return self.backward(g, *arguments, needed=needed)
         return self.backward(g, *arguments)
@@ -381,7 +381,7 @@ READS_NOTHING, READS_INPUT, READS_PICKED, READS_OUTPUT = range(4)
 
 
 def _reads(pick):
-    """Return what a rule reads, as one of READS_*, given its `pick` (see `Op.plan`)."""
+    """Return which values a rule reads, as one of READS_*, given its `pick` (see `Op.plan`)."""
     if pick is None:
         return READS_NOTHING
     if type(pick) is not int:
@@ -390,7 +390,7 @@ def _reads(pick):
 
 
 def _picker(op, rule):
-    """Return the `pick` of a rule (see `Op.plan`)."""
+    """Return the function `pick` that selects the values a rule reads (see `Op.plan`)."""
     names = list(inspect.signature(rule).parameters)[1:]
     if not names:
         return None

@@ -2,6 +2,6 @@
 
 
 def run(function, parts):
-    """Call `function(part)` for each part, one after another."""
+    """Call `function(part)` for each of `parts`, one after another."""
     for part in parts:
         function(part)

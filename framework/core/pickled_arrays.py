@@ -38,7 +38,7 @@ class _DType:
 
 
 def _text(value):
-    """Return text; strings that Python 2 pickled can be bytes."""
+    """Return a string as str; strings that Python 2 pickled can be bytes."""
     return value.decode("latin1") if type(value) is bytes else value
 
 
@@ -79,7 +79,7 @@ def _shaped(shape, dtype):
 
 
 def _from_buffer(data, dtype, shape, order):
-    """Return an array in the form that pickle protocol 5 stores."""
+    """Return the array that a pickle stores in the form of pickle protocol 5, as a buffer."""
     dtype = _shaped(shape, dtype)
     size = math.prod(shape) * dtype.itemsize
     if type(data) not in (bytes, bytearray) or dtype.kind == "O" or len(data) != size:

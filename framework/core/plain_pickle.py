@@ -70,7 +70,7 @@ _SCALARS = (str, bytes, int, float, bool, type(None))
 
 
 def _key(value):
-    """Return a dict key or set element; hashing tuples inside tuples could take forever."""
+    """Return a dict key or set element if it is plain; hashing nested tuples could take forever."""
     parts = value if type(value) is tuple else (value,)
     if all(type(part) in _SCALARS for part in parts):
         return value
@@ -81,7 +81,7 @@ def _key(value):
 
 
 def _encoded(text, encoding):
-    """Return bytes, which protocols 0 to 2 store as text."""
+    """Return bytes from the text in which pickle protocols 0 to 2 store them."""
     if type(text) is not str or encoding != "latin1":
         raise ValueError("expected bytes stored as latin1 text")
     return text.encode("latin1")
@@ -132,7 +132,7 @@ _MARK = _Mark()
 
 
 class _Reader:
-    """The stack machine, with one method per opcode (see `_METHODS`)."""
+    """The stack machine that reads a pickle, with one method per opcode (see `_METHODS`)."""
 
     def __init__(self, data, constructors, persistent, encoding, what):
         self.data, self.at = data, 0

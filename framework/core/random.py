@@ -148,7 +148,7 @@ def place_key(seed, epoch):
 
 
 class Stateless:
-    """A source whose draws are all the same, as with an int `seed=` argument in Keras."""
+    """A source of draws that are all the same, as with an int `seed=` argument in Keras."""
 
     def __init__(self, seed, number=0):
         self._at = int(seed) % 2**64, int(number)
@@ -275,7 +275,7 @@ class _Shared:
         self._at = at
 
     def random(self, shape, dtype):
-        """Return numbers from 0 to 1."""
+        """Return uniform random numbers from 0 to 1."""
         numbers = np.empty(shape, dtype)
         flat = numbers.reshape(-1)
         in_count = 32 // numbers.itemsize
@@ -289,7 +289,7 @@ class _Shared:
 
 
 def _float(dtype):
-    """Return the dtype to draw in; NumPy cannot draw 16-bit floats, which are rounded float32."""
+    """Return the dtype to draw floats in: float32 for 16-bit floats, which NumPy cannot draw."""
     return np.float64 if dtype == "float64" else np.float32
 
 

@@ -29,19 +29,19 @@ class Recorder:
     aside = None  # a recorder that replaces this one inside `pause_all`, or None
 
     def op(self, op: Any, args: Any, attrs: Any, outputs: Any, saved: Any) -> None:
-        """The call `op(*args, **attrs)` returned the tensors `outputs`; rules may read `saved`."""
+        """Event: the call `op(*args, **attrs)` returned `outputs`; rules may read `saved`."""
 
     def variable_read(self, variable: Any, tensor: TensorLike) -> None:
-        """Reading `variable` returned the new tensor `tensor`."""
+        """Event: reading `variable` returned the new tensor `tensor`."""
 
     def variable_assigned(self, variable: Any, value: TensorLike) -> None:
-        """`variable` is about to be assigned the tensor `value`."""
+        """Event: `variable` is about to be assigned the tensor `value`."""
 
     def random_draw(self, draw: Any, tensor: TensorLike) -> None:
-        """`draw` returned `tensor`; calling `draw` again makes the next draw."""
+        """Event: the draw `draw` returned `tensor`; calling `draw` again makes the next draw."""
 
     def value_read(self, tensor: TensorLike, how: Any) -> None:
-        """Python code read the value of `tensor` by `how` ("bool", "numpy", ...)."""
+        """Event: Python code read the value of `tensor` by `how` ("bool", "numpy", ...)."""
 
     def begin_block(self, key: TensorLike, inputs: TensorLike, variables: Any):
         """The caller is about to change `variables` by ops that `key` and `inputs` determine.

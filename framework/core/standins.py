@@ -60,7 +60,7 @@ class At(NamedTuple):
 
 
 def trials(leaves):
-    """Yield pairs of At; the first pair for which the call works shows the unknown result sizes."""
+    """Yield pairs of assumptions (At); the first pair that works for the call tells the sizes."""
     fills = ("rising", "turns", "zeros")
     if sum(isinstance(leaf, KerasTensor) for leaf in leaves) > 1:
         for a, b in (PAIRS[0], PAIRS[4]):
@@ -95,7 +95,7 @@ def completed(pair, leaves):
 
 
 def guesses(leaves):
-    """Yield an At for each guess of the unknown sizes: numbers and sizes in the arguments."""
+    """Yield an assumption (At) for each size that the unknown ones may have, from the arguments."""
     numbers = [n for n in leaves if type(n) is int and 0 < n < 100]
     for n in dict.fromkeys([*known_sizes(leaves), *numbers, sum(numbers), *SMALL]):
         for first in (2, 3, n):
@@ -108,7 +108,7 @@ def is_symbolic(*nests):
 
 
 def results_at(operation, args, kwargs, k):
-    """Return the results of the call for the assumption `k`, an At."""
+    """Return the results of the call on stand-ins for the assumption `k`, an At."""
 
     def stand_in(leaf):
         return _stand_in(leaf, k) if isinstance(leaf, KerasTensor) else leaf
@@ -152,7 +152,7 @@ def _filled(shape, dtype, fill, most):
 
 
 def value_at(x, k):
-    """Return the value for the assumption `k`; None if it also depends on data."""
+    """Return a symbolic number's value under the assumption `k`; None if it depends on data too."""
     if not x.is_number and (len(x.shape) > 1 or x.origin is None):
         return None
     memo = _memo(x)
@@ -179,7 +179,7 @@ def _value(x, k):
 
 
 def shape_at(x, k):
-    """Return the shape for the assumption `k`, an At."""
+    """Return the shape of a KerasTensor's stand-in under the assumption `k`, an At."""
     if None not in x.shape:
         return x.shape
     if ("shape", k) not in _memo(x):
@@ -216,7 +216,7 @@ def _inputs_of(x):
 
 
 def _from_inputs_on(x, k):
-    """Return the tensors to infer a shape for, inputs before results, `x` last."""
+    """Return the tensors from the inputs to `x`, each after those that it is computed from."""
     found, begun, stack = [], {id(x)}, [(x, iter(_inputs_of(x)))]
     while stack:
         each, waiting = stack[-1]
@@ -255,7 +255,7 @@ def _is_layer(operation):
 
 
 def _specs(operation, args, kwargs, k):
-    """Return a list of (shape, dtype) of the results."""
+    """Return (shape, dtype) of each result of a call, as a list."""
 
     def known(leaf):
         if not isinstance(leaf, KerasTensor) or leaf.is_number:

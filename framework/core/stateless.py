@@ -91,7 +91,7 @@ class _AsOps(Recorder):
 
 
 def _fitting(variable, value):
-    """Return a value for a variable as a tensor of its shape and dtype."""
+    """Return `value` as a tensor of the variable's shape and dtype, or raise ValueError."""
     value = value.read() if isinstance(value, CoreVariable) else conversion.tensor(value)
     shape = variable.array.shape
     if tuple(value.shape) != shape:

@@ -59,7 +59,7 @@ def check_variables(variables, store, what):
 
 
 class _ShapeMismatchError(LoadError, ShapeError):
-    """Stored values and variables differ in shape."""
+    """A stored value and its variable differ in shape."""
 
 
 def load_variables(variables, store, what):
@@ -122,7 +122,7 @@ class budget:
         thread.budget = self._outer
 
     def take(self, shape, itemsize):
-        """Subtract a variable's bytes; raise UnsafeFileError if the budget is exceeded."""
+        """Subtract a variable's bytes from the budget; raise UnsafeFileError if they exceed it."""
         self._left -= math.prod(shape) * itemsize
         if self._left < 0:
             raise UnsafeFileError(

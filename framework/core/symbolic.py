@@ -254,7 +254,7 @@ def _forward(op, arrays, attrs, args):
 
 
 def _zeros(arg, size, rank_only=False):
-    """Return an argument for inference; for a KerasTensor zeros of stride 0, without memory."""
+    """Return an argument as an array for inference; a KerasTensor as zeros without memory."""
     if isinstance(arg, KerasTensor):
         if arg.is_number:
             return arg.kind(1)

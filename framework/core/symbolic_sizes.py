@@ -85,7 +85,7 @@ class SymbolicNumber(KerasTensor, WeakNumber):
 
 
 class _Python:
-    """A function of Python numbers as an operation of a model."""
+    """A function of Python numbers, such as an addition of sizes, as an operation of a model."""
 
     def __init__(self, function, name=None):
         self.function, self.name = function, name or function.__name__.strip("_")
@@ -166,7 +166,7 @@ _round, _trunc, _floor, _ceil = map(_Python, (round, math.trunc, math.floor, mat
 
 
 def _hang():
-    """Add Python's operators to SymbolicNumber."""
+    """Add the methods of Python's operators to SymbolicNumber."""
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
         operation = _Python(getattr(operator, name))
         setattr(SymbolicNumber, f"__{name}__", _straight(operation))

@@ -99,7 +99,7 @@ def matrix(table, name="x"):
 
 
 def listed(names: Iterable[str]):
-    """Return names as a text, each in quotes."""
+    """Return the names as one text, each in quotes."""
     return ", ".join(map(repr, names))
 
 

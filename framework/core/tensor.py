@@ -23,7 +23,7 @@ class Tensor(Operators):
     __slots__ = ("__weakref__", "_keras_mask", "array", "assign", "serial")
 
     def __init__(self, array: Any):
-        """Wrap `array` as it is: internal, no copy, no check."""
+        """Use `array` as it is, without a copy or a check; for internal callers."""
         self.array = array
         self.serial = None
 
@@ -76,7 +76,7 @@ class Tensor(Operators):
         return Ref(self)
 
     def _as_operand(self):
-        """Return itself: a layer may hold a tensor instead of a variable."""
+        """Return this tensor, because a layer may hold a tensor instead of a variable."""
         return self
 
     # ---- values read by Python: all pass through `_read` ----

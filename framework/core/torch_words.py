@@ -6,7 +6,7 @@ A subclass or an object can define the name itself.
 
 
 class TorchWord:
-    """A name of PyTorch that raises an AttributeError with this package's equivalent."""
+    """A name of PyTorch; the AttributeError that reading it raises names the equivalent here."""
 
     library = "PyTorch"
 

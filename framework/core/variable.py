@@ -56,7 +56,7 @@ class CoreVariable(Operators):
 
     @property
     def array(self):
-        """The buffer, without a read event. Code that writes to it first calls `exclusive`."""
+        """The variable's array; no read event. Code that writes to it first calls `exclusive`."""
         return self._array
 
     @property
@@ -176,7 +176,7 @@ class CoreVariable(Operators):
         )
 
     def _takes(self, shape, what):
-        """Return whether values of another shape can be assigned."""
+        """Return whether the variable accepts an assigned value of another shape."""
         return False
 
     # ---- reads and conversions by Python ----
@@ -355,7 +355,7 @@ class _Resizable(Variable):
 
 
 def _setting(held, doc):
-    """Return a property; setting it invalidates compiled steps."""
+    """Return a property of variables; setting the property invalidates compiled steps."""
 
     def change(variable, value):
         changes.note(variable, held[1:], getattr(variable, held), value)

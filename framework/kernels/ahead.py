@@ -78,7 +78,7 @@ def _mark(name):
 
 @functools.cache
 def _sources():
-    """Return a digest of names, sizes and times of the kernels' files."""
+    """Return a digest of the names, sizes and times of the kernels' source files."""
     digest = hashlib.blake2b(digest_size=16)
     for file in sorted(Path(__file__).parent.rglob("*.py")):
         status = file.stat()

@@ -155,7 +155,7 @@ def _share(work, groups, products):
 
 
 def _wide(x):
-    """Return `x`, with 16-bit floats as float32, so that results are rounded only once."""
+    """Return 16-bit floats as float32, so that results are rounded once; others unchanged."""
     return x.astype(np.float32) if x is not None and x.dtype.itemsize == 2 else x
 
 
@@ -212,7 +212,7 @@ def _index(x, part, keys):
 
 
 def _stop(d, high, mask):
-    """Set the gradient `d` of the scores to 0 in rows where all positions are masked."""
+    """Set the gradient `d` of the scores to 0 in rows whose positions are all masked."""
     if mask is not None:
         closed = high <= lowest(high.dtype)
         if closed.any():

@@ -39,7 +39,7 @@ def _near(size, order):
 
 
 def _far_scaled(size, order):
-    """Return exp(-x) I(x) for large x."""
+    """Return exp(-x) I(x) for large x by the asymptotic series of the Bessel function I."""
     return polynomial(_INVERSE_POWERS[order], 1 / size) / np.sqrt(2 * np.pi * size)
 
 
@@ -58,13 +58,13 @@ def _bessel(x, order, scaled):
 
 @in_float64
 def i0(x):
-    """Return I0(x)."""
+    """Return I0(x), the modified Bessel function of order 0."""
     return _bessel(x, 0, False)
 
 
 @in_float64
 def i1(x):
-    """Return I1(x), an odd function."""
+    """Return I1(x), the modified Bessel function of order 1, which is odd."""
     return _bessel(x, 1, False)
 
 

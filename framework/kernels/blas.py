@@ -18,7 +18,7 @@ _NAMES = ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openbl
 
 @functools.cache
 def _function(name, result):
-    """Return the OpenBLAS function `name`, or None."""
+    """Return OpenBLAS's function `name`, or None if no loaded library has it."""
     for library in _libraries():
         for pattern in _NAMES:
             function = getattr(library, pattern.format(name), None)

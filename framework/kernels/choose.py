@@ -144,5 +144,5 @@ def _by_bits(x, condition):
 
 
 def _all_ones(condition, dtype):
-    """Return integers of the size of `dtype`, with all bits set where the condition holds."""
+    """Return integers of `dtype`'s size: all bits are 1 where the condition holds, else 0."""
     return np.negative(condition.view(np.int8), dtype=BITS[dtype.itemsize])

@@ -322,7 +322,7 @@ class _ConvCall:
         return by_x, by_w.reshape(*self.given, channels, g.shape[3]), by_b
 
     def _back(self, g, gate, x, w, padding, sizes, sums, out):
-        """Return the gradients of `back`, computed by im2col in Numba."""
+        """Return the gradients that `back` returns, computed by im2col in Numba."""
         fast, by_x, by_w, by_b = tier.library("im2col"), None, None, None
         g, gate = contiguous(g), fast.NOTHING if gate is None else contiguous(gate)
         if w is not None:

@@ -44,7 +44,7 @@ def conv(fast, x, w, window, places, bias, relu, out):
 
 
 def conv_input(fast, g, w, sizes, channels, window, out):
-    """Return the gradient with respect to x, which has the spatial `sizes`."""
+    """Return the gradient of a depthwise convolution for x, which has the spatial `sizes`."""
     view, filters = _view(fast, sizes, w.shape[:-2], window), w.shape[-1]
     out = None if out is None or filters != channels else _planar(out)
     x = fast.conv_input(_planar(contiguous(g)), _planar(w, 0)[:, :, 0], _pair(sizes), view, out)
@@ -55,7 +55,7 @@ def conv_input(fast, g, w, sizes, channels, window, out):
 
 
 def conv_kernel(fast, x, g, size, window):
-    """Return the gradient with respect to w, of spatial size `size`."""
+    """Return the gradient of a depthwise convolution for w, of spatial size `size`."""
     channels, filters = x.shape[-1], g.shape[-1]
     x = contiguous(x if filters == channels else np.repeat(x, filters // channels, axis=-1))
     view = _view(fast, x.shape[1:-1], size, window)

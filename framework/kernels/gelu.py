@@ -42,7 +42,7 @@ _NUMBERS = {n: np.array(n, np.float32) for n in (END, CENTER, -0.5, 0.5, _DENSIT
 
 @no_warnings
 def gelu(x, *, approximate):
-    """Return x Φ(x), or its tanh approximation."""
+    """Return gelu(x) = x Φ(x), or its tanh approximation; Φ is the normal distribution."""
     if wide := halves(x):
         return gelu(*wide, approximate=approximate).astype(x.dtype)
     y = _fast("gelu_tanh" if approximate else "gelu", x)

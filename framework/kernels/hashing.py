@@ -128,7 +128,7 @@ def _round(text, at, x, y, z, v, w, factor, weight):
 
 
 def _two(text, at, a, b):
-    """Mix the 32 bytes from `at` on into the numbers a and b, and return both."""
+    """Mix the 32 bytes from index `at` on into the numbers a and b, and return both."""
     p, q, r, s = (_word(text, at + 8 * i) for i in range(4))
     a += p
     b = _turned(b + a + s, 21)

@@ -165,7 +165,7 @@ class _Im2colLayout:
         self.each = math.prod(places) * self.cells
 
     def blocks(self, first, last):
-        """Return slices of images; at least one, because an empty batch needs a result too."""
+        """Return slices of images; an empty batch has one, because it needs a result too."""
         step = max(_BLOCK // max(self.each, 1), 1)
         return blocks(first, last, step) or [slice(first, last)]
 

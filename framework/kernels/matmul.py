@@ -109,7 +109,7 @@ def several(lanes):
 
 
 def _flat(task):
-    """Return a product task with its result and operands reshaped to matrices."""
+    """Return a product task of which the result and the operands are reshaped to matrices."""
     a, b, out, following = task
     shape = len(a), b.shape[1]
     given = [x if type(x) is tuple or x.ndim == 1 else x.reshape(shape) for _, x in following]

@@ -282,7 +282,7 @@ def _fast_line(line, fold):
 
 
 def _passed(g, centred, factor, beta, most):
-    """Return `g` where 0 < centred * factor + beta < most, else 0; `g` itself without beta."""
+    """Return `g` where 0 < centred * factor + beta < most, else 0; without beta, `g` itself."""
     if beta is None:
         return g
     normal = centred * factor

@@ -72,7 +72,7 @@ def _share(function, work, time, batch):
 
 
 def _flat(array, dtype):
-    """Return a flat array, empty for None."""
+    """Return the array with a single axis; None becomes an empty array."""
     return np.empty(0, dtype) if array is None else flattened(array)
 
 

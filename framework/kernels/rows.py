@@ -49,7 +49,7 @@ def _by_rows(work, x, finish=None):
 
 
 def _do(by_rows, x):
-    """Run the RowBlocks `by_rows` on `x`, on several threads if that is faster."""
+    """Run the RowBlocks `by_rows` on the rows of `x`, on several threads if that is faster."""
     # BLAS's threads would compete with the package's threads.
     with blas.limited(1):
         if shares(x.size):

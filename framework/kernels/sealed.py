@@ -44,7 +44,7 @@ class SealedFile:
         return (opened := _folder()) is not None and (opened[0] / self.name).exists()
 
     def read(self):
-        """Return the content, or None if the file is missing or its digest is wrong."""
+        """Return the file's content, or None if the file is missing or its digest is wrong."""
         if (opened := _folder()) is None:
             return None
         folder, key = opened

@@ -40,7 +40,7 @@ def count():
 
 
 def set_count(number=None):
-    """Use `number` threads from now on; None restores what the machine allows."""
+    """Let kernels use `number` threads from now on; None restores what the machine allows."""
     global _count
     if number is not None and (type(number) is not int or number < 1):
         raise InvalidArgumentError(f"number of threads must be an int >= 1, got {number!r}.")
@@ -167,7 +167,7 @@ class _Job:
             raise self.error
 
     def join(self):
-        """Run parts, as a worker, until none is left."""
+        """Run parts on this worker thread until none is left."""
         self.begun.append(True)
         try:
             self._work()
@@ -216,7 +216,7 @@ class ThreadPool:
         self._asked, self._starting = SimpleQueue(), threading.Lock()
 
     def have(self, number):
-        """Start workers until there are `number`, if possible; return their number."""
+        """Start workers until there are `number`, as far as possible; return their number."""
         if len(self.workers) < number:
             with self._starting:
                 while len(self.workers) < number:
@@ -246,7 +246,7 @@ class ThreadPool:
 
 
 def _run_worker(own):
-    """Run a worker: call the pool's functions until it returns None."""
+    """Run functions of the pool's queue on this worker thread, until the pool returns None."""
     while (function := own.next()) is not None:
         function()
         del function  # A waiting worker must not keep its last arrays alive.

@@ -135,7 +135,7 @@ def numba_missing():
 
 
 def _examine(version):
-    """Raise an error if this release of Numba cannot be used."""
+    """Raise an error if the kernels cannot use this release of Numba."""
     match = re.match(r"(\d+)\.(\d+)", version)
     release = tuple(map(int, match.groups())) if match else None
     if release and release < OLDEST:
@@ -145,7 +145,7 @@ def _examine(version):
 
 
 def _refuse(error):
-    """Stop using Numba because of `error`."""
+    """Stop using Numba because `error` occurred, and store the reason."""
     global _missing, _unfit
     _unfit = not (isinstance(error, ModuleNotFoundError) and error.name == "numba")
     _missing = str(error) or type(error).__name__

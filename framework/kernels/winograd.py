@@ -219,7 +219,7 @@ class _ImageBlock:
         return product.reshape(len(matrix), -1, channels)
 
     def _framed(self, name, x, before, extra):
-        """Return x, padded with zeros if its size is not whole tiles plus `extra` pixels."""
+        """Return x, padded with zeros unless its size is whole tiles plus `extra` pixels."""
         sizes = [n * self.form.m + extra for n in self.tiles]
         if list(x.shape[1:3]) == sizes:
             return x

@@ -15,7 +15,7 @@ def is_narrow(x):
 
 
 def widened(x):
-    """Return 16-bit floats as float32, where squares neither overflow nor underflow."""
+    """Return 16-bit floats as float32, in which their squares neither overflow nor underflow."""
     return cast(x, dtype=np.dtype(np.float32)) if is_narrow(x) else x
 
 

@@ -32,7 +32,7 @@ def _complex(a, b):
 
 
 def _angle_vjp(g, x):
-    """Apply d angle = Im(dx / x); the angle of a real number is constant."""
+    """Return the cotangent of `angle`'s input, by d angle = Im(dx / x); 0 for a real number."""
     return divide(cast(g, dtype=np_dtype(x)) * -1j, x) if is_complex(x) else zero(g)
 
 

@@ -38,7 +38,7 @@ def is_scaling(a, b):
 
 
 def _stacked(a, b):
-    """Return a batch of products; an operand shared by the batch is made contiguous, for speed."""
+    """Return a batch of matrix products; an operand that the batch shares is made contiguous."""
     if a.ndim <= 2:
         if a.ndim < 2 or b.ndim < 2:
             refuse_vectors(a.shape, b.shape)

@@ -41,7 +41,7 @@ def _before(alpha, skip):
 
 
 def _top(paths):
-    """Return the largest log-probability of the three transitions, or 0 if it is infinite."""
+    """Return the largest log-probability of the three transitions, or 0 where it is infinite."""
     top = paths.max(0)
     return choose.masked(top, np.isfinite(top))
 

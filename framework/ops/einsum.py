@@ -81,7 +81,7 @@ def _parsed(equation, ranks):
 
 
 def _simplified(x, labels, equation):
-    """Return an operand with distinct labels: repeated labels select a diagonal."""
+    """Return an operand of einsum with distinct labels: repeated labels select a diagonal."""
     for c in sorted(set(labels)):
         while labels.count(c) > 1:
             i = labels.index(c)

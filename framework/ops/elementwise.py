@@ -43,7 +43,7 @@ select = elementwise(
 
 
 def zero(g):
-    """Return zeros even if g is infinite: the input is connected, and its derivative is 0."""
+    """Return zeros even if g is infinite: a rule for inputs whose derivative is 0, not None."""
     return masked(g, False)
 
 

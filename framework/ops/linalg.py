@@ -46,12 +46,12 @@ def adjoint(x):
 
 
 def as_columns(x):
-    """Insert an axis so that the last axis broadcasts along a matrix's columns."""
+    """Insert an axis after the last, so that vectors broadcast along a matrix's columns."""
     return expand_axes(x, (len(x.shape) - 1,))
 
 
 def as_rows(x):
-    """Insert an axis so that the last axis broadcasts along a matrix's rows."""
+    """Insert an axis before the last, so that the vectors in it broadcast along a matrix's rows."""
     return expand_axes(x, (len(x.shape),))
 
 

@@ -51,7 +51,7 @@ class RaggedConstructors:
     def from_row_lengths(
         cls, values: Any, row_lengths: TensorLike, name: str | None = None, validate: bool = True,
     ):  # fmt: skip
-        """Return rows of these lengths."""
+        """Return a ragged tensor whose rows have the lengths `row_lengths`."""
         lengths = np.asarray(tensor(row_lengths), np.int64)
         return cls.from_row_splits(values, np.concatenate([[0], np.cumsum(lengths)]))
 
@@ -92,7 +92,7 @@ class RaggedConstructors:
         cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True,
         name: str | None = None,
     ):  # fmt: skip
-        """Return rows of one length."""
+        """Return a ragged tensor whose rows all have the length `uniform_row_length`."""
         length, count = int(uniform_row_length), length_of(values)
         rows = count // length if length else int(nrows or 0)
         return cls.from_row_lengths(values, [length] * rows)

@@ -121,7 +121,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return Tensor(np.asarray(len(self), np.int64))
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
-        """Return the length of each row, int64; for axis=2 ragged lengths of inner rows."""
+        """Return the length of each row, int64; for axis=2, the lengths of the inner rows."""
         if axis > 1:
             return self.with_values(self.values.row_lengths(axis - 1))
         return self.row_splits[1:] - self.row_splits[:-1]
@@ -139,7 +139,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return self.row_splits[1:]
 
     def value_rowids(self, name: str | None = None) -> Tensor:
-        """Return the row of each value, int64."""
+        """Return for each value the index of its row, int64."""
         lengths = np.diff(_ends(self))
         return Tensor(np.repeat(np.arange(len(lengths)), lengths))
 
@@ -152,7 +152,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return Tensor(shape if axis is None else np.asarray(shape[axis]))
 
     def with_values(self, new_values: Any) -> Any:
-        """Return rows of the same lengths with other values."""
+        """Return a ragged tensor of the same row lengths with other values."""
         return RaggedTensor(new_values, self.row_splits)
 
     def with_flat_values(self, new_values: Any) -> Any:
@@ -248,7 +248,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return row[tuple(rest)] if rest else row
 
     def _within(self, rest):
-        """Return the part of each row that `rest`, the index of all axes but the first, selects."""
+        """Return the part of each row that `rest` selects, the index of all axes but the first."""
         first, *inner = rest
         if not isinstance(first, slice):
             raise InvalidArgumentError(
@@ -416,7 +416,7 @@ def _add_operators():
 
 
 class _Called:
-    """An operator of Tensor as a function with a name; one of the two operands is a tensor."""
+    """An operator of Tensor as a named function of two operands, at least one of them a tensor."""
 
     def __init__(self, name, function):
         self.name, self._function = name, function

@@ -161,7 +161,7 @@ def _by_order(back):
 
 
 def _check(op, *, states, blocks, biases=()):
-    """Return the shape check of a sequence op; its kernels have `blocks * units` columns."""
+    """Return a function that checks a sequence op's shapes, with `blocks * units` columns."""
     of_states = ["initial_state"] if states == 1 else [f"initial_state[{i}]" for i in range(states)]
     what = {
         "sequences": "(batch, steps, features), with as many features as rows of the kernel",
@@ -209,7 +209,7 @@ def _specs(*, states):
 
 
 def _steps(x, mask, reverse, step, state):
-    """Apply `step(x_t, *state)` to all steps; it returns the next state, the output first."""
+    """Apply `step(x_t, *state)` to all steps; `step` returns the next state, the output first."""
     outputs = []
     order = range(x.shape[1])
     for t in reversed(order) if reverse else order:

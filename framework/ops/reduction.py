@@ -236,7 +236,7 @@ linear_scan = Op(
 
 
 def _before(x, axis, reverse):
-    """Return, for each element, the product of the elements before it; after it if `reverse`."""
+    """Return the product of the elements before each element; after it if `reverse`."""
     return cumprod(shifted(x, axis=axis, reverse=reverse, fill=1), axis=axis, reverse=reverse)
 
 

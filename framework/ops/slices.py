@@ -79,7 +79,7 @@ class IndexedSlices:
         return tuple(int(n) for n in getattr(shape, "array", shape))
 
     def dense(self):
-        """Return the dense tensor, repeated slices added up (an array if `values` is an array)."""
+        """Return the dense tensor; repeated slices add up. An array if `values` is an array."""
         flat = _flat(self)
         return scatter_add(flat.values, flat.indices, shape=self._sizes(), axis=0)
 

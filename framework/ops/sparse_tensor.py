@@ -208,7 +208,7 @@ def flat_places(x, what="SparseTensor"):
 
 
 def elements_at(dense, x):
-    """Return the elements of a dense tensor at the indices of `x`."""
+    """Return the elements that a dense tensor has at the indices of the sparse tensor `x`."""
     flat = movement.reshape(dense, shape=(math.prod(x.shape),))
     return segment_take(flat, flat_places(x))
 

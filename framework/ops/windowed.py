@@ -24,7 +24,7 @@ def _last(x, first):
 
 
 def _restored(y, first):
-    """Return a channels-last `y` in the caller's layout."""
+    """Return the channels-last `y` in the layout of the caller: channels first or last."""
     return transpose(y, perm=(0, y.ndim - 1, *range(1, y.ndim - 1))) if first else y
 
 

@@ -48,7 +48,7 @@ def traced(tape, targets, source, mine):
 
 
 def _break(tape, entry, entries, number, source, mine):
-    """Return the Explanation for the entry at which the tape lost the path."""
+    """Return the Explanation for the logged op at which the path from the source left the tape."""
     place = where(entry.layer, entry.line)
     what = f"the op {entry.what.name}"
     if number not in entry.tapes:

@@ -77,7 +77,7 @@ def forward(links, start):
 
 
 def ends_of(tape, links, reached):
-    """Return {reason: remedy} of the places where a path ends."""
+    """Return {reason: remedy} for the places where paths from the source end."""
     found = {}
     for link in links:
         if link.output is None and link.input in reached:

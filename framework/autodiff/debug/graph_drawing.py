@@ -123,7 +123,7 @@ FILLS = {True: "#eceff4", False: "#ffffff"}
 
 
 def plot(tape, to_file="tape.svg", collapse=True):
-    """Write the drawing as SVG and return the path."""
+    """Write the drawing of a tape's record as an SVG file and return the file's path."""
     if not str(to_file).lower().endswith(".svg"):
         raise InvalidArgumentError(
             f"plot: to_file must end in '.svg', got {str(to_file)!r}. For other formats pass "

@@ -135,7 +135,7 @@ def _errors(op, args, attrs, outputs, values, random, differences):
 
 
 def _by_rule(op, args, attrs, positions, weights):
-    """Return the gradients of the op's rules for the inputs at `positions`."""
+    """Return the gradients that the op's derivative rules give for the inputs at `positions`."""
     copies = list(args)
     for i in positions:
         copies[i] = Tensor(args[i].array)

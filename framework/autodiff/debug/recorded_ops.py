@@ -111,7 +111,7 @@ def _keep(step, read):
 
 
 class Layers:
-    """Finds the layer whose call was open when an edge was recorded."""
+    """Finds, for each edge of the record, the layer whose call was open when a tape recorded it."""
 
     def __init__(self, tape):
         self._changes = [(index, layer) for kind, index, layer, *_ in tape._notes if kind is LAYER]
@@ -170,7 +170,7 @@ def _watched(tape):
 
 
 def _learn(step, known):
-    """Add the shapes and dtypes of the values that an op's edges keep to `known`."""
+    """Add to `known` the shapes and dtypes of the values that an op's edges keep."""
     for serial, reads in step.edges:
         for value in _flat(reads.values()):
             if value.serial is not None:
@@ -199,7 +199,7 @@ def _flat(values):
 
 
 def _infer(step, known):
-    """Add the output's shape to `known` if the shapes of all inputs are known."""
+    """Add the shape of an op's output to `known` if the shapes of all its inputs are known."""
     if len(step.outputs) != 1 or step.outputs[0] in known:
         return
     shapes = _input_shapes(step, known)

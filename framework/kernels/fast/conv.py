@@ -357,7 +357,7 @@ def _lattice(phase, cells, stride, dilation, before, size):
 
 
 def _back(g, gate, w, view, lattices, x, sizes, phase, strides):
-    """Compute the cotangent of one lattice of pixels, for `conv_input`."""
+    """Compute the cotangent of the pixels of one lattice, for `conv_input`."""
     down, across = lattices
     filters, channels = w.shape[3], w.shape[2]
     depth = view.rows * view.columns * filters
@@ -374,7 +374,7 @@ def _back(g, gate, w, view, lattices, x, sizes, phase, strides):
 
 
 def _cut(g, gate, view):
-    """Return g, gate and view with negative padding removed by cropping g and gate."""
+    """Return g, gate and view; where the padding is negative, g and gate are cropped instead."""
     for axis, before, length in ((1, view.top, view.height), (2, view.left, view.width)):
         start, stop = max(-before, 0), min(length - before, g.shape[axis])
         if start or stop < g.shape[axis]:

@@ -89,7 +89,7 @@ def _normal(x, mean, factor, offset):
 
 @kernel(fastmath=False, forceinline=True)
 def _passed(g, x, mean, factor, offset, most):
-    """Return g times (0 < ReLU's input < most), a product as in the op, so that NaN stays NaN."""
+    """Return g where 0 < ReLU's input < most, else 0 by a product as in the op: NaN stays NaN."""
     v = _normal(x, mean, factor, offset)
     inside = _f(1) if v < most else _f(0)
     return g * (inside if v > _f(0) else _f(0))

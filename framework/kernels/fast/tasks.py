@@ -81,7 +81,7 @@ class CompiledTask(NativeFunction):
 
 @intrinsic
 def perform(_, task, numbers, first, last, memory):
-    """Call the task at the address `task`; `numbers` and `memory` are addresses too."""
+    """Call the task at the address `task`; `numbers` and `memory` are addresses as well."""
 
     def generate(context, builder, signature, arguments):
         kinds = [context.get_value_type(kind) for kind in _SIGNATURE.args]

@@ -250,7 +250,7 @@ class ThreadTeam(threads.ThreadPool):
         _change(self._state, _ASKED, 1)
 
     def next(self):
-        """Run jobs in machine code until a function is queued; return the function."""
+        """Work in machine code until a function is queued; return the function."""
         state = self._state
         while True:
             if _serve(state, scratch.for_a_call("matmul", PACKED)):
@@ -338,5 +338,5 @@ def _alone(work, arrays):
 
 
 def warm():
-    """Compile what queues functions; `matmul.warm` compiles the rest of this module."""
+    """Compile `_change`, by which functions are queued; `matmul.warm` compiles the rest."""
     _change(np.zeros(_ASKED + 1, np.int64), _ASKED, 0)

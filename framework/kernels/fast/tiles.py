@@ -123,7 +123,7 @@ def _as_it_is(module, branch):
 
 
 class _MicroKernel:
-    """The LLVM code of one micro-kernel; the last `masked` vectors of a row use masks."""
+    """Generates the LLVM code of a micro-kernel; the last `masked` vectors of a row use masks."""
 
     def __init__(self, context, builder, signature, arguments, rows, vectors, masked):
         self.builder, self.rows, self.vectors = builder, rows, vectors
