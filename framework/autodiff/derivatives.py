@@ -256,7 +256,7 @@ def _called(f, args, kwargs, has_aux):
 def _split(f, result, has_aux):
     if result is None:
         raise InvalidArgumentError(
-            f"{_name(f)} returned None; it must return what to differentiate."
+            f"{_name(f)} returned None; it must return the tensors to differentiate."
         )
     if not has_aux:
         return (result,)

@@ -46,15 +46,15 @@ class AuditRecorder(GraphRecorder):
         if self._at < self._count:
             self._differs("", graph.nodes[self._at].line)
         elif (len(graph.results), graph.structure) != (len(results), structure):
-            self._differs("the structure of its result")
+            self._differs("the structure of the function's result")
         elif [v.serial for v, _ in graph.assigned] != list(self.assigned):
-            self._differs("which variables it assigns")
+            self._differs("the set of variables that the function assigns")
         else:
             ours = [self._value(t) for t in results] + [v for _, v in self.assigned.values()]
             for x, y in zip(graph.ends, ours, strict=True):
                 if not self._alike(x, y):
                     position = None if x.node is None else x.node.line
-                    self._differs("a constant that it returns or assigns", position)
+                    self._differs("a constant that the function returns or assigns", position)
                     return
 
     def _differs(self, what, position=None, guarded=False):

@@ -44,7 +44,9 @@ class ConcreteFunction:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
-            method = " Give the object first for a method." if function.is_method else ""
+            method = (
+                " For a method, the object is the first argument." if function.is_method else ""
+            )
             raise SignatureError(
                 f"{function._name()}.get_concrete_function: {error}.{method}"
             ) from None

@@ -52,15 +52,15 @@ def difference(a, b, given=None):
         shorter = min(len(a.nodes), len(b.nodes))
         return Difference("", (*b.nodes[shorter:], *a.nodes[shorter:])[0].line)
     if (len(a.results), a.structure, a.facts) != (len(b.results), b.structure, b.facts):
-        return Difference("the structure of its result")
+        return Difference("the structure of the function's result")
     if [v.serial for v, _ in a.assigned] != [v.serial for v, _ in b.assigned]:
-        return Difference("which variables it assigns")
+        return Difference("the set of variables that the function assigns")
     pairs = list(zip(a.results, b.results, strict=True))
     pairs += [(x, y) for (_, x), (_, y) in zip(a.assigned, b.assigned, strict=True)]
     for x, y in pairs:
         if not _same(x, y, numbers):
             position = None if y.node is None else y.node.line
-            return Difference("a constant that it returns or assigns", position)
+            return Difference("a constant that the function returns or assigns", position)
     return None
 
 
@@ -125,7 +125,7 @@ def draw_difference(x, y):
             return ""
         if x.source.advance() != y.source.advance():
             return "the seed of a draw"
-    return None if equal(x.a, y.a) and equal(x.b, y.b) else "a parameter of a draw"
+    return None if equal(x.a, y.a) and equal(x.b, y.b) else "a parameter of a random draw"
 
 
 def _same(x, y, numbers):

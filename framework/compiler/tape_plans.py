@@ -246,7 +246,7 @@ class _TapedTrace:
         if any(t.array.dtype.kind != "f" for t in (*made, *sources)):
             return "the tape watches values that are not real floats"
         if len(made) > _RESULTS:
-            return f"more than {_RESULTS} of its results have gradients"
+            return f"more than {_RESULTS} of the function's results have gradients"
         if any(v.serial in recording.assigned for v in self.watched):
             return "the function assigns a variable that the tape watches"
         began, count = len(recording.nodes), len(self._leaves)
@@ -265,7 +265,7 @@ class _TapedTrace:
                 grads = self._inner.gradient(list(targets), sources, list(cotangents))
                 thread.missing = missing
                 if any(type(g) is IndexedSlices for g in grads):
-                    return "a gradient is sparse"
+                    return "a gradient is sparse (IndexedSlices)"
                 if all(which) and any(g is None for g in grads):
                     return "a watched input has no gradient"
                 places = []

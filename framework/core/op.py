@@ -54,7 +54,10 @@ def first_order_only(g, needed):
 
     Derivatives of higher order differentiate the composite of that other op instead.
     """
-    raise FrameworkError("The backward pass of an op with a composite is not differentiated.")
+    raise FrameworkError(
+        "The backward pass of an op with a composite has no derivative; "
+        "differentiate the composite."
+    )
 
 
 class Op:

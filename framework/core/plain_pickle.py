@@ -224,7 +224,7 @@ class _Reader:
     def set_items(self, values):
         target = self.top(dict)
         if len(values) % 2:
-            raise ValueError("a dict key has no value")
+            raise ValueError("expected a value for each dict key")
         for key, value in zip(values[::2], values[1::2]):
             target[_key(key)] = value
 

@@ -109,7 +109,7 @@ def generator_with(state):
         ValueError: the variable does not hold a seed and a number of draws.
     """
     if state.array.shape != (2,) or state.array.dtype != np.uint32:
-        raise ValueError("the state of a generator must be two uint32 numbers")
+        raise ValueError("expected two uint32 numbers as the state of a generator")
     made = object.__new__(SeedGenerator)
     made.name, made._initial_seed, made.state = state.name, int(state.array[0]), state
     return made

@@ -106,7 +106,7 @@ class TensorWords:
 class LayerWords:
     """Base of layers and models: the names of torch.nn.Module."""
 
-    parameters = TorchWord("Use trainable_variables, or variables with the others.")
+    parameters = TorchWord("Use trainable_variables, or variables to include the others.")
     named_parameters = TorchWord("Use {v.path: v for v in model.variables}.")
     zero_grad = TorchWord(_FRESH)
     backward = TorchWord(_GRADIENT)

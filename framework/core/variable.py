@@ -408,7 +408,7 @@ class KerasVariable(CoreVariable):
     _as_operand = read
 
     constraint = _setting("_constraint", "A function that optimizers apply to new values, or None.")
-    regularizer = _setting("_regularizer", "A function of the values for a penalty, or None.")
+    regularizer = _setting("_regularizer", "A function for a penalty of the values, or None.")
 
     def __init__(
         self, initializer: Any, shape: ShapeLike = None, dtype: DTypeLike = None,

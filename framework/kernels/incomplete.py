@@ -150,7 +150,7 @@ def igammac(a, x):
 
 
 def _split(a, x, n):
-    """Return a mask, True where the result is P and False where it is Q, and the n-th derivatives."""
+    """Return a mask, True where the result is P, False where it is Q, and the n-th derivatives."""
     valid = (a > 0) & (x >= 0)
     ordinary = valid & (x > 0) & np.isfinite(a) & np.isfinite(x)
     lower = (x <= 1.1) & (a > -0.4 / np.log(np.minimum(x, 0.5))) | (x > 1.1) & (x < a + 1)

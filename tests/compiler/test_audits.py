@@ -312,7 +312,7 @@ def test_constant_results_and_assigned_constants_are_compared(caplog):
             found = f(X)
     assert float(v) == 7.0
     assert float(found[1][0]) == 7.0
-    assert "a constant that it returns or assigns" in messages(caplog)[0]
+    assert "a constant that the function returns or assigns" in messages(caplog)[0]
 
 
 def test_the_calls_of_audits():

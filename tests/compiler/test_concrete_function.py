@@ -72,7 +72,7 @@ def test_methods_take_the_object():
     module = Module()
     concrete = Module.double.get_concrete_function(module, SPEC)
     assert concrete(module, tf.constant([2.0])).numpy().tolist() == [4]
-    with pytest.raises(TypeError, match="Give the object first for a method"):
+    with pytest.raises(TypeError, match="For a method, the object is the first argument"):
         Module.double.get_concrete_function(SPEC)
 
 

@@ -120,7 +120,7 @@ BROKEN = {
     "an item of a string": b"U\x01aNNs.",
     "append to a tuple": b")Na.",
     "a key that is a list": b"}]Ns.",
-    "a dict key has no value": b"}(Nu.",
+    "expected a value for each dict key": b"}(Nu.",
     "an unknown memo": b"h\x01.",
     "a long string": b"X\xff\xff\xff\x7fabc.",
     "a very long string": b"\x8d" + b"\xff" * 8 + b"a.",
