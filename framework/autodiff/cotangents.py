@@ -17,7 +17,9 @@ from framework.ops.slices import IndexedSlices, gather_rows, joined
 
 
 class UnconnectedGradients(enum.Enum):
-    """The result of `gradient` for a source that the target does not depend on."""
+    """The values of the argument `unconnected_gradients`: what `gradient` gives unconnected
+    sources.
+    """
 
     NONE = "none"
     ZERO = "zero"

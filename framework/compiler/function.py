@@ -249,7 +249,7 @@ class Function:
         if not self._wanted:
             lines = [f"{name} runs eagerly: jit_compile=False."]
         elif tier.tier() == "off":
-            lines = [f"{name} runs eagerly: compilation is turned off."]
+            lines = [f"{name} runs eagerly: compilation is off."]
         lines += [plan_cache.explain()] if plan_cache.plans or plan_cache.refused else []
         if self._in_python and self._wanted:
             lines.append(

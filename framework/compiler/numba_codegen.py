@@ -42,7 +42,7 @@ class NumbaCodegen(NumpyCodegen):
         self.loops = []
         # name in the source -> loop that is called without a region; name -> region
         self._called, self._regions = {}, {}
-        # tasks of the open region: (task, its source line, (name, loop) if it can run alone)
+        # list of the open region's tasks: (task, its source line, (name, loop) if it can run alone)
         self._pending = []
         self._fixed = set()  # names of arrays that are allocated before a call
         self._made = set()  # alias classes that tasks of the open region write

@@ -183,6 +183,6 @@ def _leaves(module):
 
 
 def _collect(module, which):
-    found = {}  # serial -> variable, so that each variable occurs once
+    found = {}  # {serial: variable}, so that each variable occurs once
     _visit(module, which, found, set())
     return tuple(found.values())

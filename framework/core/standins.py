@@ -38,7 +38,7 @@ SMALL = (1, 2, 3, 4)
 """Sizes that are tried as guesses for unknown sizes, besides those in the arguments."""
 
 LARGEST = 1 << 20
-"""Maximum elements of a stand-in; with the smallest sizes 64 times as many are allowed."""
+"""The maximum number of elements of a stand-in; the smallest sizes may give 64 times as many."""
 
 
 class At(NamedTuple):

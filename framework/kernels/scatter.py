@@ -69,7 +69,7 @@ def _add_flat(g, positions, shape):
     if fast is not None:
         fast.add_at(result, flattened(positions), flattened(g))
     else:
-        # Sums may be infinite or NaN.
+        # Sums may be infinite or NaN, of which NumPy must not warn.
         with np.errstate(over="ignore", invalid="ignore"):
             np.add.at(result, positions, np.ascontiguousarray(g).reshape(-1))
     return result.reshape(shape)

@@ -57,7 +57,8 @@ class RepeatableFunction(Recorder):
     def random_draw(self, draw, tensor):
         state = getattr(draw.source, "state", None)
         if state is not None and state.serial not in self._touched:
-            # This draw has already incremented the count, so restore the count before it.
+            # This draw has already incremented the counter, so restore the value that it had
+            # before.
             seed, number = state.array.tolist()
             self._touched[state.serial] = state, np.array([seed, number - 1], state.array.dtype)
 

@@ -28,7 +28,7 @@ _SIGNATURE = types.void(
 
 class _ReportedCFunc(CFunc):
     def _compile_uncached(self):
-        # The data are the same as in the events of Numba's dispatchers.
+        # These event data are the same as those of Numba's own dispatchers.
         details = {"dispatcher": self}
         with event.trigger_event("numba:compile", data=details):
             return super()._compile_uncached()
