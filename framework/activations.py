@@ -85,7 +85,8 @@ def elu(x: TensorLike, alpha: TensorLike = 1.0) -> Tensor:
     """`x` where positive, else `alpha * (exp(x) - 1)` (Clevert et al. 2015, arXiv:1511.07289)."""
     x = _floating(x)
     below = e.expm1(e.minimum(x, 0)) * alpha
-    return e.select(x <= 0, below, x)  # NaN stays NaN, with derivative 1 as in TensorFlow
+    # for NaN, the result is NaN and the derivative 1, as in TensorFlow
+    return e.select(x <= 0, below, x)
 
 
 @activations.add()
@@ -93,7 +94,7 @@ def selu(x: TensorLike) -> Tensor:
     """The self-normalizing ELU (Klambauer et al. 2017, arXiv:1706.02515)."""
     x = _floating(x)
     below = e.expm1(e.minimum(x, 0)) * 1.6732632423543772
-    # the derivative at 0 is that for x > 0, as in Keras
+    # at 0, the derivative is that for x > 0, as in Keras
     return e.select(x < 0, below, x) * 1.0507009873554805
 
 
@@ -274,7 +275,7 @@ def _along(op, x, axis, what):
     axes = tuple(one_axis(a, x.ndim, what) for a in axis)
     if len(axes) == 1:
         return op(x, axis=axes[0])
-    # one row per position along these axes
+    # the other axes are merged, so that each row holds the elements of the given axes
     rest = tuple(i for i in range(x.ndim) if i not in axes)
     moved = movement.transpose(x, perm=rest + axes)
     size = math.prod(x.shape[i] for i in axes)

@@ -16,7 +16,7 @@ constraints = Registry("constraint")
 
 
 class Constraint(Watched):
-    """Base of constraints: `constraint(w)` returns the new value of the weight.
+    """The base class of constraints: `constraint(w)` returns the new value of the weight.
 
     User constraints subclass it and define `__call__`, or are functions of a tensor.
     """

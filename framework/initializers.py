@@ -24,7 +24,7 @@ initializers = Registry("initializer")
 
 
 class Initializer(Configurable):
-    """Base of initializers: `initializer(shape, dtype=None)` returns a tensor.
+    """The base class of initializers: `initializer(shape, dtype=None)` returns a tensor.
 
     User initializers subclass it and define `__call__`, or are functions of a shape and a dtype.
     """
@@ -44,17 +44,17 @@ def _full(shape, value, dtype):
 
 @initializers.add("zero")
 class Zeros(Initializer):
-    """Returns zeros."""
+    """An initializer that returns zeros."""
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         dtype = dtypes.as_dtype(dtype or dtypes.floatx())
-        # np.zeros allocates pages only when they are written
+        # np.zeros is fast, because the system provides zeroed pages only when they are used
         return Tensor(np.zeros(tuple(shape), dtype.np))
 
 
 @initializers.add("one")
 class Ones(Initializer):
-    """Returns ones."""
+    """An initializer that returns ones."""
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         return _full(shape, 1, dtype)
@@ -102,7 +102,10 @@ Seed = Annotated[int | random.SeedGenerator | dict[str, Any] | None, Resolved("a
 
 
 class RandomInitializer(Initializer):
-    """Base of random initializers; each call returns the same values unless the seed advances."""
+    """The base class of random initializers.
+
+    Each call returns the same values, unless the seed is a SeedGenerator, which advances.
+    """
 
     def __post_init__(self):
         seed = self.seed
@@ -152,7 +155,7 @@ class TruncatedNormal(RandomInitializer):
         return _draw(self, "truncated_normal", shape, dtype, self.mean, self.stddev)
 
 
-# The standard deviation of a standard normal distribution truncated to [-2, 2].
+# This is the standard deviation of a standard normal distribution truncated to [-2, 2].
 _CUT = 0.87962566103423978
 
 
@@ -276,7 +279,8 @@ class Orthogonal(RandomInitializer):
         tall = (max(rows, columns), min(rows, columns))
         wide = "float64" if dtype == "float64" else "float32"
         q, r = np.linalg.qr(_draw(self, "normal", tall, wide, 0.0, 1.0).array)
-        q *= np.sign(np.diagonal(r))  # then q is uniformly distributed (Haar measure)
+        # with these signs, q is uniformly distributed among the orthogonal matrices (Haar measure)
+        q *= np.sign(np.diagonal(r))
         q = q.T if rows < columns else q
         return Tensor((self.gain * q).reshape(shape).astype(dtype.np))
 
@@ -292,8 +296,8 @@ class STFT(Initializer):
         side: "real" for cosines, "imag" for sines of the negative angle.
         window: "hann", "hamming", "blackman", "bartlett" or "boxcar", the name of another window
             of SciPy, its values, or None.
-        scaling: divide by the root of the window's sum of squares, "density", or by its sum,
-            "spectrum"; None for neither.
+        scaling: "density" to divide by the root of the window's sum of squares, "spectrum" to
+            divide by its sum, None for neither.
         periodic: whether the window's period is its length; otherwise its length - 1.
     """
 
@@ -385,7 +389,7 @@ def deserialize(config, custom_objects=None):
 
 InitializerField = Annotated[Configured, Resolved("an initializer", get)]
 
-# aliases for TensorFlow's names, such as `tf.initializers.zeros`
+# functions under TensorFlow's names, such as `tf.initializers.zeros`
 constant, identity, ones, orthogonal, stft, zeros = (
     Constant, Identity, Ones, Orthogonal, STFT, Zeros,
 )  # fmt: skip

@@ -31,7 +31,7 @@ Strength = Annotated[float, Resolved("a number >= 0", _strength)]
 
 
 class Regularizer(Watched):
-    """Base of regularizers: `regularizer(x)` returns the penalty, a 0-d tensor.
+    """The base class of regularizers: `regularizer(x)` returns the penalty, a 0-d tensor.
 
     User regularizers subclass it and define `__call__`, or are functions of a tensor.
     """

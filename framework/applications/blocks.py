@@ -1,4 +1,7 @@
-"""The layers of the networks, each created and called on a tensor; `name` is the layer's name."""
+"""Functions that create a layer of a network and call it on a tensor.
+
+`name` is the layer's name.
+"""
 
 from typing import Any
 
@@ -12,51 +15,51 @@ def channel_axis():
 
 
 def conv(x, filters, size, name=None, *, strides=1, padding="valid", use_bias=False, **settings):
-    """Return a convolution with a window of `size` (an int or a pair)."""
+    """Return a convolution of `x` with a window of `size` (an int or a pair)."""
     return layers.Conv2D(
         filters, size, strides=strides, padding=padding, use_bias=use_bias, name=name, **settings
     )(x)
 
 
 def depthwise(x, size, name, *, strides=1, padding="same", **settings):
-    """Return a depthwise convolution without bias."""
+    """Return a depthwise convolution of `x`, without bias."""
     return layers.DepthwiseConv2D(
         size, strides=strides, padding=padding, use_bias=False, name=name, **settings
     )(x)
 
 
 def norm(x, name=None, **settings):
-    """Return the batch normalization of the channels."""
+    """Return `x` with batch normalization of the channels."""
     return layers.BatchNormalization(axis=channel_axis(), name=name, **settings)(x)
 
 
 def activation(x, function, name=None):
-    """Return an activation function of the tensor."""
+    """Return the result of an activation function for `x`."""
     return layers.Activation(function, name=name)(x)
 
 
 def pad(x, padding, name=None):
-    """Return the images with zeros around them."""
+    """Return the images `x` with zeros around them."""
     return layers.ZeroPadding2D(padding, name=name)(x)
 
 
 def max_pool(x, size, strides, name=None, padding="valid"):
-    """Return the max pooling of the images."""
+    """Return the images `x` after max pooling."""
     return layers.MaxPooling2D(size, strides=strides, padding=padding, name=name)(x)
 
 
 def average_pool(x, size, strides, name=None, padding="valid"):
-    """Return the average pooling of the images."""
+    """Return the images `x` after average pooling."""
     return layers.AveragePooling2D(size, strides=strides, padding=padding, name=name)(x)
 
 
 def concat(parts, name=None):
-    """Return the parts concatenated along the channel axis."""
+    """Return the tensors `parts`, concatenated along the channel axis."""
     return layers.Concatenate(axis=channel_axis(), name=name)(parts)
 
 
 def add(parts, name=None):
-    """Return the sum of the parts."""
+    """Return the sum of the tensors `parts`."""
     return layers.Add(name=name)(parts)
 
 

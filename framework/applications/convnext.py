@@ -10,12 +10,12 @@ from framework.models.model import Model
 from framework.models.sequential import Sequential
 
 _EPSILON = 1e-6
-# means and standard deviations of ImageNet's RGB channels
+# the means and standard deviations of the channels of ImageNet's RGB images
 _MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def _convnext(name, model_name, counts, widths):
-    """Return the function of the network with `counts[i]` blocks of `widths[i]` in stage i."""
+    """Return the network's function: stage i has `counts[i]` blocks of `widths[i]` channels."""
 
     @network(name, f"{name}: depthwise 7 x 7 convolutions", "Liu et al. 2022, arXiv:2201.03545")
     def build_convnext(

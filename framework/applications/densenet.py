@@ -15,7 +15,7 @@ from framework.applications.blocks import (
 from framework.applications.model import NetworkArguments, build, network
 from framework.models.model import Model
 
-_GROWTH = 32  # the number of channels that each layer adds
+_GROWTH = 32  # the growth rate: the number of channels that each layer adds
 _EPSILON = 1.001e-5
 
 
@@ -68,7 +68,7 @@ def _layer(x, name):
 
 
 def _transition(x, name):
-    """Halve the channels and the height and width."""
+    """Add a transition layer, which halves the channels, the height and the width."""
     x = _norm_relu(x, f"{name}_bn", f"{name}_relu")
     x = conv(x, x.shape[channel_axis()] // 2, 1, f"{name}_conv")
     return average_pool(x, 2, 2, f"{name}_pool")

@@ -21,8 +21,8 @@ from framework.models.model import Model
 
 _PAPER = "Tan & Le 2019, arXiv:1905.11946"
 _PAPER_2 = "Tan & Le 2021, arXiv:2104.00298"
-_DROP = 0.2  # the drop rate of the last block (stochastic depth)
-# means and standard deviations of ImageNet's RGB channels
+_DROP = 0.2  # the rate of stochastic depth in the last block
+# the means and standard deviations of the channels of ImageNet's RGB images
 _MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
@@ -48,9 +48,9 @@ class _Version(NamedTuple):
 
     momentum: float
     depthwise_name: str
-    pads: bool  # pad before convolutions of stride 2, as TensorFlow does
+    pads: bool  # whether to pad images before convolutions of stride 2, as TensorFlow does
     round: Any
-    scales_drop: bool  # drop rates depend on the scaled number of blocks
+    scales_drop: bool  # whether rates of stochastic depth depend on the scaled number of blocks
 
 
 def _round(channels, width):
@@ -152,7 +152,7 @@ def _separate(x, version, stage, wide, name):
 
 
 def _squeeze(x, few, name):
-    """Scale each channel by a function of the means of all channels."""
+    """Add squeeze-and-excite: scale each channel by a function of the means of all channels."""
     channels = x.shape[channel_axis()]
     shape = (1, 1, channels) if image_data_format() == "channels_last" else (channels, 1, 1)
     y = layers.GlobalAveragePooling2D(name=f"{name}se_squeeze")(x)
@@ -244,7 +244,7 @@ _STAGES_L = (
 
 
 def _efficientnet_v2(name, model_name, stages, size, width=1.0, depth=1.0):
-    # only the B models were trained on images with normalized channels
+    # only the weights B0 to B3 were trained on images with normalized channels
     has_statistics = stages is _STAGES_B
 
     @network(name, f"{name}: fused and inverted residual blocks", _PAPER_2)

@@ -13,7 +13,7 @@ from framework.core.program_settings import image_data_format
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 
-# means and standard deviations of ImageNet's RGB channels
+# the means and standard deviations of the channels of ImageNet's RGB images
 _COLOURS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 _BGR_MEANS = (103.939, 116.779, 123.68)
 _CLASS_NAMES = (

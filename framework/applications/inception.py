@@ -19,7 +19,8 @@ from framework.models.model import Model
 _PAPER = "Szegedy et al. 2015, arXiv:1512.00567"
 _PAPER_RESNET = "Szegedy et al. 2016, arXiv:1602.07261"
 
-# A branch is a chain of convolutions: (channels, window) or (channels, window, "valid", strides).
+# A branch is a chain of convolutions, each (channels, window) or (channels, window, "valid",
+# strides).
 _STEM = ((32, 3, "valid", 2), (32, 3, "valid", 1), (64, 3))
 _STEM_2 = ((80, 1, "valid", 1), (192, 3, "valid", 1))
 _WIDE, _HIGH = (1, 7), (7, 1)
@@ -52,7 +53,7 @@ def _mixed(x, branches, name, pool=None):
 
 
 def _reduction(x, branches, name):
-    """Return the concatenated branches and a pooling, all of half the size."""
+    """Return the concatenation of branches and of a pooling, which all halve height and width."""
     return concat([*(_chain(x, branch) for branch in branches), max_pool(x, 3, 2)], name)
 
 
@@ -116,7 +117,8 @@ def InceptionResNetV2(  # noqa: N802 (Keras's name)
     return build(options, _inception_resnet, size=299, least=75)
 
 
-# (name, repetitions, residual scale, branches, name and branches of the reduction block)
+# Each row is (name, repetitions, residual scale, branches, name and branches of the reduction
+# block).
 _BLOCKS = (
     ("block35", 10, 0.17, (((32, 1),), ((32, 1), (32, 3)), ((32, 1), (48, 3), (64, 3))),
      "mixed_6a", (((384, 3, "valid", 2),), ((256, 1), (256, 3), (384, 3, "valid", 2)))),

@@ -29,7 +29,7 @@ def _relu6(x, name=None):
 # ---- the first version ---------------------------------------------------------------------------
 
 _FILTERS = 64, 128, 128, 256, 256, 512, 512, 512, 512, 512, 512, 1024, 1024
-_HALVING = 2, 4, 6, 12  # indices of the blocks with stride 2, which halve height and width
+_HALVING = 2, 4, 6, 12  # the blocks with these indices have stride 2, which halves height and width
 
 
 @network("MobileNet", "MobileNet: depthwise separable convolutions", _PAPER)
@@ -79,7 +79,7 @@ def _size(input_shape, input_tensor):
 
 # ---- the second version --------------------------------------------------------------------------
 
-# stages after the first block: (channels, blocks, strides of the stage's first block)
+# Each row is a stage after the first block: (channels, blocks, strides of the stage's first block).
 _STAGES_2 = (
     (24, 2, 2), (32, 3, 2), (64, 4, 2), (96, 3, 1), (160, 3, 2), (320, 1, 1),
 )  # fmt: skip
@@ -117,7 +117,7 @@ def MobileNetV2(  # noqa: N802 (Keras's name)
 
 
 def _inverted(x, filters, expansion, strides, name):
-    """Expand the channels, convolve depthwise, project to fewer channels; add x if shapes agree."""
+    """Add an inverted residual block: expansion, depthwise convolution, projection."""
     y, channels = x, x.shape[channel_axis()]
     if expansion > 1:
         y = conv(y, expansion * channels, 1, f"{name}_expand", padding="same")
@@ -144,7 +144,7 @@ class _MobileBlock(NamedTuple):
     window: int
     strides: int
     has_squeeze: bool
-    is_hard: bool  # whether the activation is hard_silu instead of ReLU
+    is_hard: bool  # whether the activation is hard_silu; otherwise it is ReLU
 
 
 _SMALL = (
@@ -231,13 +231,13 @@ def _inverted_3(x, row, filters, name, expands):
 
 
 def _squeeze(x, name):
-    """Scale each channel by a function of the means of all channels."""
+    """Add squeeze-and-excite: scale each channel by a function of the means of all channels."""
     channels = x.shape[channel_axis()]
     y = layers.GlobalAveragePooling2D(keepdims=True, name=f"{name}_avg_pool")(x)
     y = conv(y, divisible(channels * 0.25), 1, f"{name}_conv", padding="same", use_bias=True)
     y = layers.ReLU(name=f"{name}_relu")(y)
     y = conv(y, channels, 1, f"{name}_conv_1", padding="same", use_bias=True)
-    y = _relu6(y + 3.0) * (1.0 / 6.0)  # the hard sigmoid of y
+    y = _relu6(y + 3.0) * (1.0 / 6.0)  # this is the hard sigmoid of y
     return layers.Multiply(name=f"{name}_mul")([x, y])
 
 

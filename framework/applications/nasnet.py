@@ -68,14 +68,14 @@ def _norm(x, name):
 
 
 def _narrow(x, filters, conv_name, norm_name):
-    """ReLU and a 1 x 1 convolution with batch normalization."""
+    """Add ReLU and a 1 x 1 convolution with batch normalization."""
     x = conv(activation(x, "relu"), filters, 1, conv_name, padding="same",
              kernel_initializer="he_normal")  # fmt: skip
     return _norm(x, norm_name)
 
 
 def _separable(x, filters, size, name, strides=1):
-    """Two separable convolutions, the first with the strides."""
+    """Add two separable convolutions; the first one has the given strides."""
     padding, x = "same", activation(x, "relu")
     if strides == 2:
         x, padding = pad_for_stride(x, size, f"separable_conv_1_pad_{name}"), "valid"
@@ -91,7 +91,7 @@ def _separable(x, filters, size, name, strides=1):
 
 
 def _adjusted(before, x, filters, name):
-    """Return the earlier tensor with the size of `x` and `filters` channels."""
+    """Return the output of an earlier cell in the size of `x`, with `filters` channels."""
     if before is None:
         return x
     row = 1 if channel_axis() == 3 else 2

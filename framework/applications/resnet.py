@@ -9,7 +9,7 @@ from framework.models.model import Model
 _PAPER = "He et al. 2015, arXiv:1512.03385"
 _PAPER_2 = "He et al. 2016, arXiv:1603.05027"
 _EPSILON = 1.001e-5
-_FILTERS = 64, 128, 256, 512  # filters of the stages conv2 to conv5
+_FILTERS = 64, 128, 256, 512  # the numbers of filters in the stages conv2 to conv5
 
 
 def _resnet(name, counts, stage, preactivation, paper):

@@ -7,7 +7,7 @@ from framework.applications.blocks import activation, add, conv, max_pool, norm
 from framework.applications.model import NetworkArguments, build, network
 from framework.models.model import Model
 
-_MIDDLE = 728  # channels of the eight blocks of the middle flow
+_MIDDLE = 728  # the number of channels of the eight blocks in the middle flow
 
 
 @network("Xception", "Xception: separable convolutions", "Chollet 2016, arXiv:1610.02357")

@@ -52,7 +52,12 @@ def predict(file, data, output=None):
     elif output.endswith(".npy") and len(named) == 1:
         np.save(output, next(iter(named.values())))
     else:
-        raise _wrong(output, (".csv", ".npz", ".npy"), "one output in .npy, or a file", SaveError)
+        raise _wrong(
+            output,
+            (".csv", ".npz", ".npy"),
+            "one output in a .npy file, or any outputs in a file",
+            SaveError,
+        )
 
 
 def convert(source, target, model=None, force=False):

@@ -41,11 +41,11 @@ def load(file, names):
         LoadError: not an .npz file, an array is missing, or one holds Python objects.
     """
     try:
-        # open the file here, because NumPy does not close a damaged file
+        # the file is opened here, because NumPy does not close a damaged file
         with Path(file).open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
             loaded = {name: arrays[name] for name in names if name in arrays}
             present = ", ".join(arrays)
-    except Exception as error:  # zipfile, zlib and NumPy raise various errors for a damaged file
+    except Exception as error:  # a damaged file makes zipfile, zlib and NumPy raise various errors
         raise LoadError(f"{file} cannot be loaded as an .npz file of arrays: {error}") from None
     if missing := ", ".join(name for name in names if name not in loaded):
         raise LoadError(f"{file}: expected the arrays {missing}, got a file with {present}.")

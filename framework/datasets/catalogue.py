@@ -24,42 +24,42 @@ class Entry(NamedTuple):
 ENTRIES = {
     "alice": Entry("the first page of Alice's Adventures in Wonderland"),
     "boston_housing": Entry(
-        "506 suburbs, 13 numbers each, prices", "boston_housing.npz",
+        "506 suburbs with 13 numbers each, and house prices", "boston_housing.npz",
         "f553886a1f8d56431e820c5b82552d9d95cfcb96d1e678153f8839538947dff5",
     ),
-    "breast_cancer": Entry("569 tumors, 30 measurements each, two classes"),
+    "breast_cancer": Entry("569 tumors with 30 measurements each, in two classes"),
     "california_housing": Entry(
-        "20,640 districts, 8 numbers each, prices", "california_housing.npz",
+        "20,640 districts with 8 numbers each, and house prices", "california_housing.npz",
         "1a2e3a52e0398de6463aebe6f4a8da34fb21fbb6b934cf88c3425e766f2a1a6f",
     ),
     "cifar10": Entry(
-        "60,000 images, 32 × 32, ten classes",
+        "60,000 images of 32 × 32 pixels in ten classes",
         "cifar-10-batches-py-target/cifar-10-batches-py/data_batch_1",
     ),
     "cifar100": Entry(
-        "60,000 images, 32 × 32, a hundred classes",
+        "60,000 images of 32 × 32 pixels in a hundred classes",
         "cifar-100-python-target/cifar-100-python/train",
     ),
-    "diabetes": Entry("442 patients, ten measurements each, progress"),
-    "digits": Entry("1,797 handwritten digits, 8 × 8"),
+    "diabetes": Entry("442 patients with ten measurements each, and the progress of their disease"),
+    "digits": Entry("1,797 handwritten digits of 8 × 8 pixels"),
     "fashion_mnist": Entry(
-        "70,000 images of clothes, 28 × 28, ten classes",
+        "70,000 images of clothes of 28 × 28 pixels in ten classes",
         "fashion-mnist/train-images-idx3-ubyte.gz",
     ),
     "imdb": Entry(
-        "50,000 film reviews as word indices, two classes", "imdb.npz",
+        "50,000 film reviews as word indices, in two classes", "imdb.npz",
         "69664113be75683a8fe16e3ed0ab59fda8886cb3cd7ada244f7d9544e4676b9f",
     ),
     "mnist": Entry(
-        "70,000 handwritten digits, 28 × 28", "mnist.npz",
+        "70,000 handwritten digits of 28 × 28 pixels", "mnist.npz",
         "731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1",
     ),
-    "passengers": Entry("144 months of airline passengers"),
+    "passengers": Entry("the numbers of airline passengers in 144 months"),
     "reuters": Entry(
-        "11,228 news as word indices, 46 topics", "reuters.npz",
+        "11,228 news as word indices, in 46 topics", "reuters.npz",
         "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916",
     ),
-    "wine": Entry("178 wines, 13 measurements each, three classes"),
+    "wine": Entry("178 wines with 13 measurements each, in three classes"),
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from framework.core.errors import LoadError
 from framework.datasets import archive
 from framework.datasets.tables import SOURCE
 
-_MOST = 1_000_000  # the largest number of images that a file may declare
+_MOST = 1_000_000  # the largest accepted number of images in a file
 
 
 def load_data():

@@ -1,4 +1,4 @@
-"""Prepare the texts of IMDB and Reuters, lists of word indices: shuffle, mark and filter them."""
+"""Prepare the texts of IMDB and Reuters, lists of word indices, by shuffling and filtering."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def word_index(path, name, file_hash):
 
 
 def arrays(file, names):
-    """Return the arrays of a file in the order texts, labels, texts, labels."""
+    """Return a file's arrays: texts and labels for training, texts and labels for the test."""
     found = load_npz(file, names)
     for texts, labels in zip(found[::2], found[1::2]):
         is_texts = texts.ndim == 1 and all(
@@ -52,7 +52,7 @@ def shuffled(texts, labels, rng):
 
 
 def marked(texts, start_char, index_from):
-    """Return lists: `start_char` unless it is None, then word indices plus `index_from`."""
+    """Return lists of indices plus `index_from`, after `start_char` unless it is None."""
     if start_char is not None:
         return [[start_char, *[w + index_from for w in x]] for x in texts]
     if index_from:

@@ -6,9 +6,9 @@ from framework.core.lazy import attach_stub
 
 __getattr__, __dir__ = attach_stub(__name__)
 
-__version__ = "3.15.1"  # the release of Keras that this namespace follows
+__version__ = "3.15.1"  # the version of Keras whose names this namespace has
 
 
 def version() -> Any:
-    """Return the version of Keras that this namespace follows."""
+    """Return the version of Keras whose names this namespace has."""
     return __version__

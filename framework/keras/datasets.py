@@ -1,4 +1,4 @@
-"""keras.datasets: small datasets, each a module with `load_data`."""
+"""keras.datasets: modules of small datasets; each has a function `load_data`."""
 
 from framework.core.lazy import attach_stub
 

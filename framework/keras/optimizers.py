@@ -1,4 +1,4 @@
-"""keras.optimizers: optimizers."""
+"""keras.optimizers: the optimizer classes, and functions that look them up."""
 
 from framework.core.lazy import attach_stub
 

@@ -62,7 +62,7 @@ class Reduction:
 
 
 class Loss(Watched, kw_only=True, base_by_position=True, casts_labels=True):
-    """Base of losses.
+    """The base class of losses.
 
     Subclasses define `call(y_true, y_pred)`, which returns one value per sample. The base class
     applies masks, sample weights and the reduction.
@@ -104,7 +104,8 @@ class Loss(Watched, kw_only=True, base_by_position=True, casts_labels=True):
             sample_weight: weights that broadcast to the values of `call`.
         """
         mask = getattr(y_pred, "_keras_mask", None)
-        dtype = self.dtype or as_dtype(floatx())  # self.dtype is None without super().__init__()
+        # a subclass that does not call super().__init__() has no dtype
+        dtype = self.dtype or as_dtype(floatx())
         label_dtype = dtype if type(self)._framework.casts_labels else None
         if type(y_pred) is Tensor and type(y_true) is Tensor:
             y_pred = as_tensor(y_pred, dtype)
@@ -317,7 +318,8 @@ def as_loss(identifier, y_true_shape=None, y_pred_shape=None):
     if isinstance(identifier, str):
         if identifier.lower() in ("crossentropy", "ce"):
             identifier = f"{label_form(y_true_shape, y_pred_shape)}_crossentropy"
-        named = losses.lookup(identifier)  # the function of a name such as "mse"
+        # a name such as "mse" stands for a function, whose class is looked up below
+        named = losses.lookup(identifier)
         identifier = losses.classes.get(snake_case(named.__name__), named)
     loss = losses.get(identifier)
     if loss is None or isinstance(loss, Loss):

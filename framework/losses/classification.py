@@ -57,7 +57,7 @@ Fraction = Annotated[float, Resolved("a number in [0, 1]", _fraction)]
 
 
 def within(p):
-    """Clip probabilities away from 0 and 1, where the logarithm is infinite."""
+    """Clip probabilities to stay away from 0 and 1, where a logarithm would be infinite."""
     least = epsilon()
     return clip(p, least, 1.0 - least)
 
@@ -220,7 +220,7 @@ class SparseCategoricalCrossentropy(FormulaLoss, formula=sparse_categorical_cros
 @formula("kld", "kullback_leibler_divergence")
 @in_32_bits
 def kl_divergence(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """The Kullback-Leibler divergence: the sum of y_true log(y_true / y_pred) over the last axis.
+    """The Kullback-Leibler divergence: the sum of y_true * log(y_true / y_pred) over the last axis.
 
     Example:
         >>> kl_divergence([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -232,14 +232,14 @@ def kl_divergence(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 
 
 class KLDivergence(FormulaLoss, formula=kl_divergence):
-    """The Kullback-Leibler divergence: the sum of y_true log(y_true / y_pred)."""
+    """The Kullback-Leibler divergence: the sum of y_true * log(y_true / y_pred)."""
 
 
 # ---- margins -------------------------------------------------------------------------------------
 
 
 def _signed(y_true):
-    """Map labels 0 and 1 to -1 and 1; return other labels unchanged."""
+    """Map labels to -1 and 1 if all of them are 0 or 1; return other labels unchanged."""
     binary = logical_or(equal(y_true, 0), equal(y_true, 1))
     all_binary = reduce_all(binary, axis=tuple(range(y_true.ndim)), keepdims=False)
     return select(all_binary, y_true * 2.0 - 1.0, y_true)
@@ -253,7 +253,7 @@ def _shortfall(y_true, y_pred, what):
 @formula()
 @in_32_bits
 def hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """The mean of max(1 - y_true y_pred, 0); labels are -1 and 1, or 0 and 1.
+    """The mean of max(1 - y_true * y_pred, 0); labels are -1 and 1, or 0 and 1.
 
     Example:
         >>> hinge([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -263,13 +263,13 @@ def hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 
 
 class Hinge(FormulaLoss, formula=hinge):
-    """The mean of max(1 - y_true y_pred, 0); labels are -1 and 1, or 0 and 1."""
+    """The mean of max(1 - y_true * y_pred, 0); labels are -1 and 1, or 0 and 1."""
 
 
 @formula()
 @in_32_bits
 def squared_hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """The mean of max(1 - y_true y_pred, 0)²; labels are -1 and 1, or 0 and 1.
+    """The mean of max(1 - y_true * y_pred, 0)²; labels are -1 and 1, or 0 and 1.
 
     Example:
         >>> squared_hinge([[0.0, 1.0]], [[0.5, 0.5]]).numpy()
@@ -279,7 +279,7 @@ def squared_hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 
 
 class SquaredHinge(FormulaLoss, formula=squared_hinge):
-    """The mean of max(1 - y_true y_pred, 0)²; labels are -1 and 1, or 0 and 1."""
+    """The mean of max(1 - y_true * y_pred, 0)²; labels are -1 and 1, or 0 and 1."""
 
 
 @formula()

@@ -57,7 +57,8 @@ def _weights(value):
 OpenFraction = Annotated[float, Resolved("a number in (0, 1)", _open_fraction)]
 Weights = Annotated[Any, Resolved("a number or a list of numbers", _weights)]
 
-# The least base of a power: the derivative of x**a with a < 1 is infinite at 0.
+# Bases of powers are at least this number, because the derivative of x**a is infinite at 0 if a <
+# 1.
 _TINY = float(np.finfo(np.float32).tiny)
 
 

@@ -142,7 +142,7 @@ class LogCosh(FormulaLoss, formula=log_cosh):
 @formula()
 @in_32_bits
 def poisson(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """The mean of y_pred - y_true log(y_pred), over the last axis.
+    """The mean of y_pred - y_true * log(y_pred), over the last axis.
 
     Example:
         >>> poisson([[1.0, 0.0]], [[1.0, 2.0]]).numpy()
@@ -153,7 +153,7 @@ def poisson(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 
 
 class Poisson(FormulaLoss, formula=poisson):
-    """The mean of y_pred - y_true log(y_pred): the Poisson log-likelihood up to a constant."""
+    """The mean of y_pred - y_true * log(y_pred): the Poisson log-likelihood without a constant."""
 
 
 @formula()

@@ -19,7 +19,8 @@ _BLANK = 0
 
 @formula(casts_labels=False)
 @in_32_bits
-@operation  # an op, because the numbers of labels and steps may be unknown while a model is built
+# the decorator makes it one op, because the numbers of labels and steps may be unknown in a model
+@operation
 def ctc(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """Connectionist temporal classification: -log of the probability of all alignments.
 

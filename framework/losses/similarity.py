@@ -36,7 +36,7 @@ def _labels(labels, embeddings, what):
 
 
 def _positions(labels):
-    """Return 0, 1, 2, ... for the labels, as a cumulative sum: the batch size may be unknown."""
+    """Return 0, 1, 2, ... by a cumulative sum over the labels: the batch size may be unknown."""
     return cumsum(labels * 0 + 1, axis=0, reverse=False)
 
 

@@ -34,7 +34,7 @@ def _as_numbers(right):
 
 
 class MeanOfMatches(MeanOfFunction, direction="up"):
-    """Base of accuracies: the fraction of correct predictions."""
+    """The base class of accuracies, which are fractions of correct predictions."""
 
 
 @matches("acc")

@@ -170,7 +170,7 @@ _NAMES = ("true_positives", "false_positives", "true_negatives", "false_negative
 
 
 def _low(x):
-    """Return the values at the lower threshold of each interval between thresholds."""
+    """Return, for each interval between thresholds, the value at its lower threshold."""
     return getitem(x, index=(slice(None, -1),))
 
 

@@ -27,11 +27,11 @@ metrics = Registry("metric", package="framework.metrics")
 class MetricRecord(Record):
     """The internal state of a metric: its variables and inner metrics."""
 
-    variables = metrics = None  # None until Metric.__init__ has run
+    variables = metrics = None  # None shows that Metric.__init__ has not run
 
 
 class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, direction=None):
-    """Base of metrics, which accumulate values over batches.
+    """The base class of metrics, which accumulate values over batches.
 
     Subclasses create state with `add_weight` in `__init__`, change it in `update_state` and return
     the value of the metric from `result`.
@@ -159,7 +159,7 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
                     f"of the class {type(self).__name__}."
                 )
             mine, others = self.variables, metric.variables
-            # variables that `metric` created in its first update
+            # `metric` may have created more variables in its first update
             for variable in others[len(mine) :]:
                 made = self.add_variable(
                     variable.shape, "zeros", variable.dtype, name=variable.name
@@ -195,7 +195,7 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
 def on_tensors():
     """Return whether an update must run ops on tensors, because a trace is recording.
 
-    Otherwise the update runs on arrays, which is faster, and no tape records it.
+    Otherwise the update runs on arrays, which is faster and which no tape records.
     """
     return bool(thread.stack) and replaying()
 
@@ -212,7 +212,7 @@ def operand(value, dtype, tensors):
 
 
 def get(identifier):
-    """Return a new metric for a name or a config; callables and metrics unchanged.
+    """Return a new metric for a name or a config, and callables and metrics unchanged.
 
     Raises:
         ValueError: the name is unknown; the message suggests similar names.

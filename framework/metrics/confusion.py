@@ -34,12 +34,12 @@ _INT64 = np.dtype(np.int64)
 
 
 def state_dtype(metric):
-    """Return the dtype of counts: at least 32 bits, since float16 stops counting at 2,048."""
+    """Return the dtype of counts: at least 32 bits, because in float16 2,048 + 1 is 2,048."""
     return metric.dtype if metric.dtype.np.itemsize > 2 else as_dtype("float32")
 
 
 def add_to(variable, value):
-    """Add to a variable of a metric, except in a symbolic call."""
+    """Add a value to a variable of a metric, except in a symbolic call."""
     if not isinstance(value, KerasTensor):
         variable.assign_add(cast(value, dtype=variable.array.dtype))
 
@@ -111,7 +111,8 @@ def counts_at(metric, y_true, y_pred, weights, thresholds, columns=False):
     thresholds = np.asarray(thresholds, getattr(y_pred.dtype, "np", y_pred.dtype))
     order = np.argsort(-thresholds, kind="stable")
     width = y_pred.shape[-1] if columns else 1
-    # The number of thresholds >= the prediction, which is positive at all other thresholds.
+    # `place` is the number of thresholds >= the prediction, which is positive at all other
+    # thresholds.
     place = searchsorted(-thresholds[order], negative(y_pred), side="right", dtype=_INT64)
     cell = place * 2 + cast(not_equal(y_true, 0), dtype=_INT64)
     if columns:
@@ -163,9 +164,10 @@ def _only_best(y_pred, k):
 
 
 class CountsAtThresholds(Metric, counts=None):
-    """Base of metrics whose state is some of the four counts at `thresholds`.
+    """The base class of metrics whose state is some of the four counts at `thresholds`.
 
-    The class argument `counts` names the count of a metric with one variable, `accumulator`.
+    A metric with a single count has one variable, `accumulator`; the class argument `counts` says
+    which count it is.
     """
 
     def update_state(self, y_true, y_pred, sample_weight=None):
@@ -200,7 +202,7 @@ def add_counts(metric, names, shape):
 
 
 def share(part, rest):
-    """Return part / (part + rest) of two variables, 0 where both are 0."""
+    """Return part / (part + rest) for two variables, or 0 where both are 0."""
     part = part.read()
     return divide_no_nan(part, part + rest.read())
 
@@ -219,7 +221,7 @@ def _by_threshold(metric, values):
 
 
 class OneCount(CountsAtThresholds):
-    """Base of metrics of one count, such as true positives."""
+    """The base class of metrics of one count, such as true positives."""
 
     thresholds: Thresholds = None
     name: Name = None
@@ -299,7 +301,7 @@ class FalseNegatives(OneCount, counts="false_negatives"):
 
 
 class ShareOfCounts(CountsAtThresholds, direction="up"):
-    """Base of precision and recall."""
+    """The base class of precision and recall, which are shares of counts."""
 
     thresholds: Thresholds = None
     top_k: int = None
@@ -362,7 +364,7 @@ class Recall(ShareOfCounts):
 
 
 class BestShare(CountsAtThresholds, direction="up"):
-    """Base of metrics that report the best rate at thresholds where another is high enough."""
+    """The base class of metrics that report the best rate where another rate is high enough."""
 
     def __post_init__(self):
         super().__post_init__()

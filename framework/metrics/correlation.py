@@ -178,7 +178,7 @@ class R2Score(Metric, direction="up"):
         return cast(scores, dtype=self.dtype.np)
 
 
-# The attributes of R2Score and the names of their variables, as in Keras.
+# maps attributes of R2Score to the names of their variables, which are Keras's
 _SUMS = {"squared_sum": "squared_sum", "sum": "sum", "total_mse": "residual", "count": "count"}
 
 

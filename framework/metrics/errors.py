@@ -77,7 +77,7 @@ class CosineSimilarity(MeanOfLoss, formula=errors.cosine, direction="up"):
 
 
 class Poisson(MeanOfLoss, formula=errors.poisson):
-    """The mean of y_pred - y_true log(y_pred)."""
+    """The mean of y_pred - y_true * log(y_pred)."""
 
 
 class KLDivergence(MeanOfLoss, formula=classes.kl_divergence):
@@ -85,11 +85,11 @@ class KLDivergence(MeanOfLoss, formula=classes.kl_divergence):
 
 
 class Hinge(MeanOfLoss, formula=classes.hinge):
-    """The mean of max(1 - y_true y_pred, 0); labels are -1 and 1, or 0 and 1."""
+    """The mean of max(1 - y_true * y_pred, 0); labels are -1 and 1, or 0 and 1."""
 
 
 class SquaredHinge(MeanOfLoss, formula=classes.squared_hinge):
-    """The mean of max(1 - y_true y_pred, 0)²; labels are -1 and 1, or 0 and 1."""
+    """The mean of max(1 - y_true * y_pred, 0)²; labels are -1 and 1, or 0 and 1."""
 
 
 class CategoricalHinge(MeanOfLoss, formula=classes.categorical_hinge):

@@ -45,7 +45,7 @@ StateDtype = Annotated[Any, Resolved("a dtype, a policy or None", _state)]
 
 
 class OverlapOfClasses(Metric, direction="up"):
-    """Base of metrics of a confusion matrix: labels in rows, predictions in columns."""
+    """The base class of metrics of a confusion matrix: labels in rows, predictions in columns."""
 
     def __post_init__(self):
         super().__post_init__()

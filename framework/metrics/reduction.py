@@ -22,7 +22,7 @@ from framework.ops.reduction import reduce_mean, reduce_sum
 
 
 def _over(reduce, x, first):
-    """Return `x` reduced over its axes from `first` on."""
+    """Return `reduce(x)` over the axes of `x` from number `first` on."""
     return reduce(x, axis=tuple(range(first, x.ndim)), keepdims=False) if x.ndim > first else x
 
 
@@ -35,7 +35,8 @@ def _samplewise(values, weights, reduce, name):
     rank = weights.ndim
     values = _over(reduce, values, rank)
     try:
-        if shape_of(weights) != shape_of(values):  # no broadcast of equal shapes with unknown sizes
+        # equal shapes need no broadcast, which would fail for unknown sizes
+        if shape_of(weights) != shape_of(values):
             weights = broadcast_to(weights, shape=shape_of(values))
     except ValueError:
         raise ShapeError(
@@ -199,7 +200,7 @@ class MeanMetricWrapper(MeanOfFunction):
 
     def get_config(self) -> dict[str, Any]:
         fn = serialize_value(self._fn)
-        if isinstance(fn, str):  # a function of the package; Keras's config has the long form
+        if isinstance(fn, str):  # Keras's config of a function of the package has this longer form
             fn = {
                 "module": "builtins", "class_name": "function", "config": fn,
                 "registered_name": "function",
@@ -220,7 +221,7 @@ def accumulate(mean, values, sample_weight, mask, tensors):
     values = operand(values, dtype, tensors)
     weights = None if sample_weight is None else operand(sample_weight, dtype, tensors)
     weights = _masked(mean, weights, mask, tensors)
-    if weights is not None:  # as in Keras, the loss's mask applies only if there are weights
+    if weights is not None:  # Keras, too, applies the loss's mask only if there are weights
         weights = _masked(mean, weights, value_mask, tensors)
     values, weights = _samplewise(values, weights, reduce_mean, mean.name)
     if weights is None:

@@ -1,4 +1,4 @@
-"""clone_model: copies a model's layers, with new weights."""
+"""The function clone_model, which copies a model's layers with new weights."""
 
 from framework.core import nest
 from framework.core.configs import copy_of

@@ -48,9 +48,9 @@ class ModelCluster:
 
     Attributes:
         items: boxes and, with `expand_nested`, the clusters of nested models.
-        links: (key of an item, key of a later item, an edge between boxes of the two items).
+        links: tuples (key of an item, key of a later item, an edge between boxes of the two).
         edges: pairs of keys of boxes.
-        starts, ends: the keys of the boxes of its inputs and outputs.
+        starts, ends: the keys of the boxes of the model's inputs and outputs.
     """
 
     is_source = False
@@ -73,7 +73,8 @@ class ModelCluster:
             return
         self.edges.append(edge)
         order = [item.key for item in self.items]
-        # an edge back to a layer (which is called again) does not affect the layout
+        # only edges to later items affect the layout; a layer that is called again also has an edge
+        # back
         if order.index(source.key) < order.index(target.key):
             self.links.append((source.key, target.key, edge))
 
@@ -109,7 +110,7 @@ def diagram(model, function, expand_nested, **shown):
 
 
 class _Builder:
-    """Makes boxes and clusters with consecutive keys."""
+    """Creates boxes and clusters with consecutive keys."""
 
     def __init__(self, expand_nested, shown):
         self.expand_nested, self.shown, self.count = expand_nested, shown, 0
@@ -143,11 +144,11 @@ class _Builder:
 
     def _add_graph(self, cluster, model):
         graph = model._framework.graph
-        items = {}  # {id of a layer or call: its item}
+        items = {}  # maps the id of a layer or call to its item
         for operation in model.operations:
             items[id(operation)] = self._item(operation, _first_call(graph, operation))
             cluster.items.append(items[id(operation)])
-        made = {}  # {id of a KerasTensor: (item, output index)}
+        made = {}  # maps the id of a KerasTensor to (item, output index)
         for node in graph.nodes:
             item = items.get(id(node.operation)) or items[id(node)]
             for index, tensor in enumerate(() if node.is_input else node.inputs):

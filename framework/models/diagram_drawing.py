@@ -6,8 +6,8 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.layered_layout import laid_out
 from framework.models.diagram import ModelCluster
 
-DROP, MARGIN = 40, 16  # distance between rows; margin around a cluster
-TITLE, LINE = 13, 11  # font sizes
+DROP, MARGIN = 40, 16  # the distance between rows, and the margin around a cluster
+TITLE, LINE = 13, 11  # font sizes of titles and of other lines
 DARK, PALE, LINES = "#2e3440", "#eceff4", "#4c566a"
 COLORS = {True: "#2e7d32", False: "#b71c1c", None: DARK}
 """The colors of "Trainable" and "Non-trainable", and of other lines."""
@@ -38,8 +38,8 @@ class Drawing:
                 f"plot_model: rankdir: expected 'TB', 'BT', 'LR' or 'RL', got {direction!r}."
             )
         self.across, self.forward = direction in ("LR", "RL"), direction in ("TB", "LR")
-        self.places = {}  # {key: (item, left, top, width, height)}
-        self.crossed = {}  # {edge: the waypoints between its ends}
+        self.places = {}  # maps a key to (item, left, top, width, height)
+        self.crossed = {}  # maps an edge to the waypoints between its ends
         breadth, length = self._measured(cluster)
         self.width, self.height = (length, breadth) if self.across else (breadth, length)
         self._place(cluster, 0, 0)
@@ -63,7 +63,7 @@ class Drawing:
         for inner in item.items:
             inner.row = inner.x = 0
             self._measured(inner)
-        # space for the title: (along, across) the direction of the flow
+        # the space for the title along and across the direction of the flow
         title = (0, TITLE) if self.across else (TITLE, 0)
         along, item.width = MARGIN + title[0], 2 * MARGIN
         for row in self._rows(item):
@@ -225,7 +225,7 @@ def image(drawing, file, form, dpi):
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, drawing.width), ylim=(drawing.height, 0))
     axes.set_axis_off()
-    scale = 72 / 96  # font sizes are in points, the drawing in pixels of 1/96 inch
+    scale = 72 / 96  # font sizes are in points; the drawing's unit is a pixel of 1/96 inch
     for cluster, left, top, width, height in drawing.clusters[1:]:
         axes.add_patch(Rectangle((left, top), width, height, fill=False, ec=LINES, ls="--"))
         axes.text(left + 8, top + TITLE + 2, cluster.title, size=LINE * scale, color=DARK)

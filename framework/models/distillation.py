@@ -20,11 +20,11 @@ from framework.ops.rows import softmax
 
 
 class DistillationLoss:
-    """Base of distillation losses; a subclass defines `compute_loss`."""
+    """The base class of distillation losses; a subclass defines `compute_loss`."""
 
     def compute_loss(self, teacher_outputs: Any, student_outputs: Any, **kwargs: Any) -> Any:
         """Return the loss, a 0-d tensor, for outputs or features of both models."""
-        raise NotImplementedError("Subclasses must implement compute_loss")
+        raise NotImplementedError("A subclass of DistillationLoss must implement compute_loss")
 
     def validate_outputs(self, teacher_outputs: Any, student_outputs: Any) -> None:
         """Raise ValueError unless both outputs have the same structure."""
@@ -35,7 +35,9 @@ class DistillationLoss:
 
 
 class LogitsDistillation(DistillationLoss):
-    """A loss of the student's logits; the targets are the teacher's. A temperature divides both.
+    """A loss of the student's logits; the targets are the teacher's.
+
+    Both are divided by a temperature.
 
     Args:
         temperature: a number > 0.
@@ -209,7 +211,7 @@ class Distiller(Model):
     def compile(
         self, optimizer: Any = "adam", loss: Any = None, metrics: Any = None, **kwargs: Any
     ) -> None:
-        """Configure training; `loss` is the student's, and `metrics` a list."""
+        """Configure training: `loss` is the student's loss, `metrics` a list of its metrics."""
         if loss is None:
             raise InvalidArgumentError("'loss' cannot be `None`. Pass the student's loss.")
         if metrics is not None and not isinstance(metrics, (list, tuple)):
@@ -293,7 +295,7 @@ _FINAL = "final_output"
 
 
 def _extractor(model, names):
-    """Return a model of the final outputs and of the named layers' outputs; None without names."""
+    """Return a model of the final outputs and of named layers' outputs; None without names."""
     names = [name for name in dict.fromkeys(names) if name]
     if not names:
         return None

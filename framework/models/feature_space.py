@@ -61,14 +61,17 @@ class Cross(Configurable):
 
 
 class TFDIdentity(Layer, builds_at_init=True):
-    """Returns the inputs, floats in the layer's dtype. Keras's files have this class name."""
+    """A layer that returns its inputs, floats in the layer's dtype.
+
+    Keras's files contain this class name.
+    """
 
     def call(self, inputs: Any) -> Any:
         return inputs
 
 
 class TFDConcat(Layer, builds_at_init=True):
-    """Concatenates the inputs, in one dtype. Keras's files have this class name."""
+    """A layer that concatenates its inputs in one dtype. Keras's files contain this class name."""
 
     axis: int
 
@@ -247,7 +250,7 @@ class FeatureSpace(Layer):
         return self.inputs
 
     def get_encoded_features(self) -> Any:
-        """Return the KerasTensor, or dict of them, that encodes `get_inputs()`."""
+        """Return the KerasTensor, or the dict of KerasTensors, that encodes `get_inputs()`."""
         if self.encoded_features is None:
             _refuse_unadapted(self)
             self.encoded_features = _encoded(self, self.inputs)
@@ -262,7 +265,7 @@ class FeatureSpace(Layer):
         if not isinstance(data, dict):
             raise InvalidArgumentError(
                 f"A FeatureSpace can only be called with a dict. Received: data={data} (of type "
-                f"{type(data)}"
+                f"{type(data)})"
             )
         data = {name: tensor(x) for name, x in data.items()}
         single = any(not x.ndim for x in data.values())
@@ -394,7 +397,7 @@ def _refuse_unadapted(space):
 
 
 class FeatureSpaceError(FrameworkError, ValueError):
-    """A FeatureSpace is used before it is adapted."""
+    """The error of a FeatureSpace that is used before it is adapted."""
 
 
 def _make_ready(space):

@@ -34,7 +34,7 @@ class Functional(Model, makes_masks=False, locks=False):
         trainable: whether its variables are trained.
     """
 
-    _convert_input_args = False  # each input keeps its own dtype
+    _convert_input_args = False  # inputs are not cast: each Input has its own dtype
     _allow_non_tensor_positional_args = True
 
     def __init__(self, inputs, outputs, name=None, trainable=True, **kwargs):
@@ -59,7 +59,7 @@ class Functional(Model, makes_masks=False, locks=False):
             self.trainable = False
 
     def build(self, input_shape=None):
-        """Do nothing: calling the layers on KerasTensors has built them."""
+        """Do nothing, because calling the layers on KerasTensors has built them."""
 
     @property
     def layers(self):
@@ -114,7 +114,7 @@ class Functional(Model, makes_masks=False, locks=False):
         return nest.pack_sequence_as(self._framework.outputs_structure, outputs)
 
     def compute_mask(self, inputs, previous_mask):
-        """Return None: the inner layers set the outputs' masks."""
+        """Return None, because the inner layers set the outputs' masks."""
 
     def get_config(self):
         """Return the layers and their calls in Keras's format.
@@ -126,7 +126,7 @@ class Functional(Model, makes_masks=False, locks=False):
         return graph_config(self)
 
     def get_build_config(self):
-        """Return Keras's placeholder: a functional model is built from the start."""
+        """Return the placeholder that Keras writes for models that are built from the start."""
         return {"input_shape": None}
 
 
@@ -174,7 +174,7 @@ def _as_input_tensor(x):
     """Return `x` if it is an input; for an inner tensor of another model, return a new input."""
     if x.origin is not None and isinstance(x.origin[0], InputLayer):
         return x
-    if x.origin is None:  # no origin: no call computed this KerasTensor
+    if x.origin is None:  # an Input has no origin, because no call computed it
         return InputLayer(input_tensor=x).output
     return InputLayer(batch_shape=x.shape, dtype=x.dtype).output
 
@@ -199,7 +199,7 @@ def _number(x, ref, name):
     raise DTypeError(
         f"Input {ref.name!r} of model {name!r}: expected numbers of dtype {ref.dtype}, got text "
         f"such as {example!r}. Give the model an Input of dtype='string' with a StringLookup or "
-        "TextVectorization layer behind it, or encode the text before."
+        "TextVectorization layer behind it, or encode the text before the call."
     )
 
 
@@ -215,7 +215,7 @@ def standardized(x, ref, name, sizes=True):
     Raises:
         ShapeError: the rank or (with `sizes`) a size differs.
     """
-    if type(x) is Tensor:  # the most common case: no conversion needed
+    if type(x) is Tensor:  # the most frequent case: the tensor needs no conversion
         array = x.array
         shape = array.shape
         if array.dtype is ref.dtype.np and shape[1:] == ref.shape[1:] and shape:
@@ -273,7 +273,7 @@ def _standardized_composite(x, ref):
 
 
 def _listed(model, inputs):
-    """Return the inputs as a list; a list of numbers counts as one array."""
+    """Return the inputs as a list; a list of numbers is one array."""
     if not nest.is_nested(inputs):
         return [inputs]
     leaves = nest.flatten(inputs)

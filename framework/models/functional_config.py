@@ -50,7 +50,7 @@ def graph_config(model):
     def end(leaf):
         name, node, index = histories[id(graph.tensor(leaf))]
         producer = graph.tensor(leaf).origin[0]
-        # Keras counts the calls of an inner functional model from 1 here, from 0 elsewhere.
+        # Keras counts the calls of an inner functional model from 1 here, but from 0 elsewhere.
         return [name, node + (getattr(_record(producer), "graph", None) is not None), index]
 
     return {
@@ -159,7 +159,7 @@ class _Calls:
         return ran
 
     def _arguments(self, node):
-        if isinstance(node, list):  # a call in the format of Keras 2
+        if isinstance(node, list):  # this call has the format of Keras 2
             tensors = [self._tensor(entry[:3]) for entry in node]
             keywords = {name: self._former(value) for name, value in _keywords(node).items()}
             return [tensors[0] if len(tensors) == 1 else tensors], keywords
@@ -203,10 +203,10 @@ class _Calls:
             name, node, index = structure
             operation = self._operations.get(name)
             if getattr(_record(operation), "graph", None) is not None:
-                # these calls are counted from 1, see graph_config
+                # `graph_config` explains why these calls are counted from 1
                 node = max(node - 1, 0)
             if node >= 0 and len(self._outputs.get(name, ())) == 1:
-                node = 0  # Keras 2 also counts calls that are not in the config
+                node = 0  # Keras 2 counts calls that are not in the config, too
             try:
                 return self._tensor((name, node, index))
             except _NotYetError:
@@ -247,7 +247,7 @@ def _history_in(value):
     """Return (layer's name, number of the call, output) of a tensor in a config; else None."""
     if isinstance(value, dict) and value.get("class_name") == "__keras_tensor__":
         return value["config"]["keras_history"]
-    # Keras 2 writes a list [name, call, output]; a fourth item holds further arguments.
+    # Keras 2 writes a list [name, call, output], with further arguments in a fourth item.
     if isinstance(value, list) and len(value) in (3, 4) and isinstance(value[0], str):
         return value[:3] if all(type(number) is int for number in value[1:3]) else None
     return None

@@ -13,8 +13,8 @@ class CallNode:
     def __init__(self, operation, args, kwargs):
         self.operation, self.args, self.kwargs = operation, args, kwargs
         self.is_input = isinstance(operation, InputLayer)
-        self.inputs = []  # the KerasTensors among the arguments
-        self.outputs = {}  # {index of an output: KerasTensor}
+        self.inputs = []  # those arguments of the call that are KerasTensors
+        self.outputs = {}  # maps the index of an output to its KerasTensor
         self.single = True
         self.depth = 0
         self.name = operation.name
@@ -39,14 +39,14 @@ class FunctionalGraph:
     def __init__(self, inputs, outputs, moved):
         self.moved = moved
         self._inputs = {id(x) for x in inputs}
-        self._nodes = {}  # {key of a call: CallNode}
-        self._producer = {}  # {id of a KerasTensor: the CallNode that computes it}
-        self._met = {}  # {id of an operation: its position in the order of first visits}
-        self.nodes = []  # CallNodes in topological order
+        self._nodes = {}  # maps the key of a call to its CallNode
+        self._producer = {}  # maps the id of a KerasTensor to the CallNode that computes it
+        self._met = {}  # maps the id of an operation to its position in the order of first visits
+        self.nodes = []  # all CallNodes in topological order
         for tensor in outputs:
             self._walk(self.tensor(tensor))
         self._find_depths()
-        for tensor in inputs:  # inputs that no output uses come first
+        for tensor in inputs:  # the order begins with inputs that no output uses
             node = self._node_of(tensor)
             if node not in self.nodes:
                 self.nodes.insert(0, node)
@@ -104,7 +104,7 @@ class FunctionalGraph:
 
     def _find_depths(self):
         """Set each node's depth: the length of its longest path to an output."""
-        deepest = {}  # {id of an operation: the greatest depth of its calls}
+        deepest = {}  # maps the id of an operation to the greatest depth of its calls
         for node in reversed(self.nodes):
             node.depth = max(node.depth, deepest.get(id(node.operation), 0))
             deepest[id(node.operation)] = node.depth
@@ -136,7 +136,7 @@ class FunctionalGraph:
         for operation in self.operations:
             if isinstance(operation, CallNode):
                 base, number = operation.name, names.get(operation.name, 0)
-                while operation.name in names:  # a layer may have the next name already
+                while operation.name in names:  # another layer may already have the next name
                     operation.name, number = f"{base}_{number}", number + 1
                 names[base] = max(number, 1)
                 names.setdefault(operation.name, 1)

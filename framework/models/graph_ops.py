@@ -143,8 +143,8 @@ def number(value, node):
 
 _PREFIX = "keras.src.ops."
 
-# Functions of keras.ops that cannot be an operation of a model: they call functions or do not
-# return tensors.
+# These functions of keras.ops cannot be operations of a model, because they call functions or do
+# not return tensors.
 _REFUSED = frozenset((
     "associative_scan", "cond", "custom_gradient", "dtype", "fori_loop", "is_tensor", "map", "scan",
     "switch", "vectorized_map", "while_loop",

@@ -40,7 +40,7 @@ class ModelRecord(LayerRecord):
     def held(self):
         return self.graph_layers, self.stack, self.input_layer
 
-    def __getstate__(self):  # a copied model creates its own plans
+    def __getstate__(self):  # the plans are left out, because a copied model creates its own
         return {**vars(self), "plans": None}
 
 

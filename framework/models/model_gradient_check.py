@@ -63,7 +63,7 @@ def _loss_of(model, loss):
 
 
 class _Double:
-    """Context manager in which the model's layers and the losses compute in float64."""
+    """A context manager in which the model's layers and the losses compute in float64."""
 
     def __init__(self, model, losses):
         layers = list(model._flatten_layers())

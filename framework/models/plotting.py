@@ -133,7 +133,7 @@ class ModelDot:
         file = io.BytesIO()
         try:
             image(self._drawing, file, format, self._dpi)
-        except ValueError:  # Matplotlib raises this for an unknown format
+        except ValueError:  # Matplotlib raises a ValueError for an unknown format
             raise InvalidArgumentError(
                 "plot_model: to_file: expected an ending such as '.svg', '.png', '.pdf' or '.dot', "
                 f"got {'.' + format!r}."
@@ -190,7 +190,7 @@ def _check_unused(kwargs, function):
 
 def _shown(file, form):
     """Return the image for an IPython shell; None outside one or for another format."""
-    ipython = sys.modules.get("IPython")  # a script may have imported IPython too
+    ipython = sys.modules.get("IPython")  # IPython may be imported by a script, without a shell
     if form not in ("png", "svg") or not ipython or ipython.get_ipython() is None:
         return None
     from IPython import display

@@ -96,7 +96,7 @@ class Sequential(Model, makes_masks=False, locks=False):
                 "`model.add(layer)`."
             )
         if not _is_shape(input_shape):
-            return  # With several inputs the first call builds the layers.
+            return  # a model with several inputs is built by its first call
         shape = (None, *input_shape[1:])
         if self._framework.input_layer is None:
             layer = InputLayer(batch_shape=shape, dtype=_input_dtype(self._framework.stack[0]))
@@ -131,7 +131,7 @@ class Sequential(Model, makes_masks=False, locks=False):
         return run_symbolically(self, args, kwargs)
 
     def compute_mask(self, inputs: TensorLike, previous_mask: Any) -> None:
-        """Return None: the inner layers set the outputs' masks."""
+        """Return None, because the inner layers set the outputs' masks."""
 
     # ---- config ----
 
@@ -284,7 +284,7 @@ def _put_on(model, layer):
         with naming(model) as path:
             record.path = path
             output = layer(record.output)
-    except SymbolicValueError:  # the layer reads values, so it cannot run on a KerasTensor
+    except SymbolicValueError:  # a layer that reads values cannot run on a KerasTensor
         record.output, record.is_symbolic = None, False
         model.built = False
         return

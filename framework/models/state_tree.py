@@ -13,7 +13,7 @@ _VALUES = {"backend_tensor": lambda v: v.read(), "numpy_array": lambda v: v.nump
 
 
 def get_state_tree(model, value_format):
-    """Return {group: tree of values} of a model."""
+    """Return {group of variables: tree of their values} for a model."""
     if value_format not in _VALUES:
         raise InvalidArgumentError(
             "get_state_tree: value_format: expected 'backend_tensor' or 'numpy_array', got "

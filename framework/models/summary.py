@@ -40,7 +40,7 @@ def summary_text(
 
 
 def summary_html(model):
-    """Return the same table for notebooks."""
+    """Return the table of a model's layers and its totals as HTML, for notebooks."""
     graph = model._framework.graph
     graph = graph if graph is not None and _branched(graph) else None
     layers = model.layers if model._framework.graph is None else model.operations
@@ -91,7 +91,7 @@ def _group_column(model):
 
     def column(layer):
         variables = layer.weights if isinstance(layer, Layer) else []
-        names_of = {}  # {text of the settings: names of the variables with them}
+        names_of = {}  # maps the text of settings to the names of the variables that have them
         for variable in variables:
             settings = group_of(optimizer, variable)
             text = ", ".join(f"{name}={_setting(value)}" for name, value in settings.items())
@@ -136,7 +136,7 @@ def _output_shape(layer):
             one = next(iter(shapes.values())) if len(shapes) == 1 else None
             compute = layer.compute_output_shape
             shape = compute(**shapes) if one is None else compute(one)
-        except Exception:  # a user-defined layer may raise any error; the table then shows "?"
+        except Exception:  # if a user-defined layer raises any error, the table shows "?"
             return "?"
         return str(shape)
     else:
@@ -148,8 +148,8 @@ def _output_shape(layer):
 def _connections(layer, graph):
     """Return the producers of the layer's inputs, each as name[call][output]."""
     sources = []
-    calls = {}  # {id of an operation: the number of its calls so far}
-    named = {}  # {id of a KerasTensor: its producer as name[call][output]}
+    calls = {}  # maps the id of an operation to the number of its calls so far
+    named = {}  # maps the id of a KerasTensor to its producer as name[call][output]
     for node in graph.nodes:
         operation = node.operation if isinstance(node.operation, Layer) else node
         number = calls.get(id(operation), 0)
@@ -223,8 +223,8 @@ def _widths(positions, width):
             f"summary: the columns are too narrow: expected at least 6 characters each, got "
             f"{widths}. Pass a larger line_length."
         )
-    widths[0] -= 1  # the left border takes one character
-    return [w - 3 for w in widths]  # each cell has a border and two spaces besides its text
+    widths[0] -= 1  # the table's left border takes one character
+    return [w - 3 for w in widths]  # besides its text, a cell has a border and two spaces
 
 
 def table(header, rows, widths):

@@ -100,7 +100,8 @@ class Applying(Rates, Updating):
             if type(grad) is not Tensor:
                 _apply_converted(self, grads, variables)
                 return
-            # No local name for the variable's array: a second reference prevents in-place updates.
+            # The array gets no local name here, because a second reference prevents in-place
+            # updates.
             array = grad.array
             if array.shape != variable._array.shape or array.dtype != variable._array.dtype:
                 raise mismatch_error(grad, variable)
@@ -187,7 +188,7 @@ def _apply_with_options(optimizer, grads, variables, plans, count, form):
 
 
 def _average(optimizer, updates, overwrites, form):
-    """Update the moving averages of all variables; assign them to the variables if `overwrites`."""
+    """Update the moving averages of all variables; if `overwrites`, also set the variables."""
     variables = list(optimizer._framework.known.values())
     averages = [slot_of(optimizer, v, "average", _zeros) for v in variables]
     averaging.update_averages(variables, averages, optimizer.ema_momentum, updates, form)
@@ -224,7 +225,7 @@ def _update_all(optimizer, grads, variables, plans, updates, form):
             share(optimizer, step, form)
     if form is Arrays and own.updates_left != -1:
         switch_when_due(optimizer, plans)
-    numbers = {}  # {rate index: (lr, step, *shared state)}, in the variables' dtype
+    numbers = {}  # maps the index of a rate to (lr, step, *shared state), in the variables' dtype
     for plan in plans:
         index = plan.rate_index
         if index not in numbers:
@@ -258,7 +259,7 @@ def _block(optimizer, grads, plans, numbers):
 
 def _update_each(optimizer, grads, variables, plans, numbers, form):
     hooked = type(optimizer)._framework.hooked
-    batches = {}  # {(compiled update, rate index): {id(plan): (gradient, plan)}}
+    batches = {}  # maps (compiled update, index of a rate) to {id(plan): (gradient, plan)}
     for grad, variable, plan in zip(grads, variables, plans):
         index = plan.rate_index
         if hooked:
@@ -267,7 +268,7 @@ def _update_each(optimizer, grads, variables, plans, numbers, form):
             update_as_written(optimizer, variable, grad, plan, numbers[index], form)
         elif plan.program is not None and plan.program.form is not None:
             batch = batches.setdefault((plan.program.form.alike, index), {})
-            if id(plan) in batch:  # a repeated variable: apply its first gradient now
+            if id(plan) in batch:  # for a variable that occurs twice, apply the first gradient now
                 update_in_place(optimizer, batch.values(), numbers[index])
                 batch.clear()
             batch[id(plan)] = grad, plan
@@ -306,7 +307,7 @@ def plan_of(optimizer, variable):
     decay = decay if decay and decays(optimizer, variable) else None
     clips = (("clipnorm", clipping.by_norm), ("clipvalue", clipping.by_value))
     clip = next(((by, rules[name]) for name, by in clips if name in rules), None)
-    if cls.hooked or not variable.array.ndim:  # for a 0-d array a plain NumPy update is faster
+    if cls.hooked or not variable.array.ndim:  # a plain NumPy update is faster for a 0-d array
         program = None
     else:
         program = program_of(optimizer, dtype, decay, names, variable.array.ndim)
@@ -317,7 +318,7 @@ def plan_of(optimizer, variable):
         slot_of(optimizer, variable, "gradient_accumulator", _zeros)
     make_shared(optimizer, dtype)
     index = _rate_index(optimizer, rules.get("learning_rate"), dtype)
-    # Without slots, weight decay and hooks, `update` alone computes the new value of a scalar.
+    # The new value of a scalar is just `update`, if there are no slots, weight decay and hooks.
     bare = None if names or decay or cls.hooked else no_warnings(member(optimizer, "update"))
     trainable = rules.get("trainable", True)
     plan = VariablePlan(names, decay, index, program, clip, trainable, held, bare)

@@ -17,12 +17,12 @@ def scales(optimizer):
     """Return whether an optimizer is a `LossScaleOptimizer`."""
     if is_ours(optimizer):
         return type(optimizer)._framework.scales
-    # a user-defined loss-scaling optimizer, not a subclass of `Optimizer`
+    # a loss-scaling optimizer of the user need not be a subclass of `Optimizer`
     return hasattr(optimizer, "get_scaled_loss")
 
 
 def inside(optimizer):
-    """Return the inner optimizer of a `LossScaleOptimizer`; any other optimizer unchanged."""
+    """Return the inner optimizer of a `LossScaleOptimizer`, or any other optimizer unchanged."""
     if is_ours(optimizer):
         return optimizer.inner_optimizer if scales(optimizer) else optimizer
     return getattr(optimizer, "inner_optimizer", optimizer)
@@ -46,7 +46,7 @@ def rules_of(optimizer):
 
 
 def bind(optimizer, root):
-    """Call `optimizer.bind(root)`."""
+    """Call the built-in `optimizer.bind(root)`: the paths of groups start at `root`."""
     if is_ours(optimizer):
         builtin(optimizer).bind(optimizer, root)
     else:
@@ -54,17 +54,17 @@ def bind(optimizer, root):
 
 
 def group_of(optimizer, variable):
-    """Return `optimizer.group_of(variable)`."""
+    """Return the built-in `optimizer.group_of(variable)`: the settings of the variable's group."""
     return builtin(optimizer).group_of(optimizer, variable)
 
 
 def scale_rates(optimizer, factor):
-    """Call `optimizer.scale_learning_rate(factor)`."""
+    """Call the built-in `optimizer.scale_learning_rate(factor)`."""
     builtin(optimizer).scale_learning_rate(optimizer, factor)
 
 
 def state_of(optimizer):
-    """Return `optimizer.state_variables`."""
+    """Return the built-in `optimizer.state_variables`."""
     if not is_ours(optimizer):
         return optimizer.state_variables
     return builtin(optimizer).state_variables.__get__(optimizer)

@@ -78,7 +78,7 @@ Rate = Annotated[float | dict[str, Any] | Callable[..., Any], Resolved("a learni
 
 
 class _Rated(Configurable):
-    """Declares the learning rate: the first argument of each optimizer, which can be positional."""
+    """A base class with the field `learning_rate`, the first argument of all optimizers."""
 
     learning_rate: Rate
 
@@ -100,7 +100,7 @@ class Optimizer(
     scales=False,
     several=False,
 ):
-    """Base of optimizers.
+    """The base class of optimizers.
 
     A subclass declares its fields, the names of its `slots` (state kept for each variable, zeros
     unless `initial` returns other values), and `update(param, grad, slot, lr, step)`, which returns
@@ -157,7 +157,8 @@ class Optimizer(
     def __init_subclass__(cls, **settings):
         super().__init_subclass__(**settings)
         fields = fields_of(cls)
-        if "learning_rate" in fields:  # overrides the annotation of a subclass
+        # a subclass may annotate `learning_rate` with another type, which is replaced
+        if "learning_rate" in fields:
             fields["learning_rate"].annotation = Rate
 
     def __post_init__(self):
@@ -201,7 +202,8 @@ class Optimizer(
             return
         super().__setattr__(name, value)
         if name in fields and name not in ("learning_rate", "groups"):
-            forget_plans(self)  # because compiled updates contain the fields as constants
+            # the plans are discarded because compiled updates contain the fields as constants
+            forget_plans(self)
 
     # ---- state ----
 
@@ -357,4 +359,6 @@ def _sets_rules(optimizer):
     return optimizer._framework.opening or in_package(type(optimizer))
 
 
-Optimizer.groups = Shown("rules", "The rules that the optimizer was given for groups of variables.")
+Optimizer.groups = Shown(
+    "rules", "The rules in the argument `groups`, which are settings for groups of variables."
+)

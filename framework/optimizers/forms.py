@@ -11,7 +11,7 @@ from framework.ops.elementwise import equal
 
 
 class Arrays:
-    """Read and write the variables' arrays directly."""
+    """The form of updates that read and write the variables' arrays directly."""
 
     read = staticmethod(attrgetter("_array"))
     write = staticmethod(CoreVariable.hold)
@@ -20,7 +20,8 @@ class Arrays:
     def count(variable):
         return int(variable._array)
 
-    # Scalars are NumPy scalars: a product with one takes a fifth of the time of a 0-d array.
+    # Rates and steps are NumPy scalars, because a product with a scalar takes a fifth of the time
+    # of a product with a 0-d array.
 
     @staticmethod
     def number(value, dtype):
@@ -32,7 +33,7 @@ class Arrays:
 
 
 class Tensors:
-    """Compute by ops on tensors, so that a replay of the trace reads the variables again."""
+    """The form of updates that run ops on tensors, so that a replay reads the variables again."""
 
     read = count = staticmethod(CoreVariable.read)
 

@@ -1,4 +1,4 @@
-"""Follow the regularized leader."""
+"""Ftrl, the optimizer "follow the regularized leader"."""
 
 from typing import Any
 

@@ -107,20 +107,21 @@ class Groups:
     def __init__(self, rules):
         self.rules = rules
         self._root = None
-        self._paths = {}  # {variable serial: (path, variable)}
+        self._paths = {}  # maps the serial number of a variable to (path, variable)
 
     def bind(self, root):
-        """Make all paths start at `root`."""
-        # a weak reference, because the model refers to its optimizer
+        """Make all paths of variables start at `root`, a layer, model or Module."""
+        # the reference is weak because the model refers to its optimizer
         self._root = weakref.ref(root)
         self._paths = {}
         known = paths.paths_in(root)
-        if known and getattr(root, "built", True):  # an unbuilt model will create more variables
+        # an unbuilt model will create more variables, so the rules are checked later
+        if known and getattr(root, "built", True):
             self._paths = known
             self.check()
 
     def meet(self, variables):
-        """Compute the paths of those variables that have no path yet."""
+        """Compute the paths of all given variables that have no path yet."""
         if all(v.serial in self._paths for v in variables):
             return
         first = not self._paths
@@ -141,7 +142,7 @@ class Groups:
         for key, settings in self.rules:
             if _matches(key, self.path(variable), variable):
                 merged.update(settings)
-                # a later rule's clipping replaces all earlier clipping
+                # a rule's clipping replaces all clipping of earlier rules
                 if {"clipnorm", "clipvalue"} & settings.keys():
                     for name in {"clipnorm", "clipvalue"} - settings.keys():
                         merged.pop(name, None)

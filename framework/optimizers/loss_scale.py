@@ -90,7 +90,7 @@ class LossScaleOptimizer(
             gradients were not unscaled after `get_scaled_loss`; or gradients are unscaled twice.
     """
 
-    if TYPE_CHECKING:  # type checkers must reject the fields that only the inner optimizer has
+    if TYPE_CHECKING:  # type checkers must reject fields that only inner optimizers have
 
         def __init__(
             self, inner_optimizer: Any, initial_scale: float = 2.0**15,
@@ -104,7 +104,7 @@ class LossScaleOptimizer(
     def __post_init__(self):
         super().__post_init__()
         if self.inner_optimizer.loss_scale_factor:
-            # otherwise gradients would be divided by the scale twice
+            # with both scales, gradients would be divided twice
             self.inner_optimizer.loss_scale_factor = None
         if self.initial_scale <= 0 or self.dynamic_growth_steps < 1:
             raise InvalidArgumentError(
@@ -157,7 +157,8 @@ class LossScaleOptimizer(
             grads = self.get_unscaled_gradients(grads)
         self._framework.stage = None
         if self.check_finite(grads):
-            # Compare before the update: a plan reads all values before it changes a variable.
+            # The check comes before the update, because a plan reads all values before it changes a
+            # variable.
             grows = not less(self.step_counter + 1, self.dynamic_growth_steps)
             self.inner_optimizer.apply(grads, trainable_variables)
             _grow(self, grows)

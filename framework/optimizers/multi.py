@@ -122,7 +122,7 @@ class _MultiRecord(OptimizerRecord):
 
     Attributes:
         inner: the optimizers.
-        chosen: {variable serial: its optimizer}.
+        chosen: a dict from a variable's serial number to its optimizer.
     """
 
     def __init__(self):
@@ -151,7 +151,7 @@ class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several
         (np.float32(0.75), np.float32(0.5))
     """
 
-    if TYPE_CHECKING:  # type checkers must reject the fields that a MultiOptimizer lacks
+    if TYPE_CHECKING:  # type checkers must reject fields that a MultiOptimizer does not have
 
         def __init__(
             self, optimizer_map: Any, *, loss_scale_factor: float | None = None,

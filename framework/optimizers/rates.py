@@ -35,7 +35,8 @@ class Rates:
     @learning_rate.setter
     def learning_rate(self, value: TensorLike):
         try:
-            # A number of a trace stays symbolic; a negative number goes to `as_rate`, which raises.
+            # A number that a trace computes is kept; `as_rate` raises an error for negative
+            # numbers.
             if not isinstance(value, WeakNumber) or value < 0:
                 value = as_rate(value)
         except InvalidArgumentError as error:
@@ -105,7 +106,8 @@ def begin_rates(optimizer):
 
     optimizer._framework.learning_rate = number(0, "learning_rate")
     optimizer._framework.multiplier = number(1, "learning_rate_multiplier")
-    optimizer._framework.schedule = None  # a schedule or callable, if the rate is not a number
+    # becomes a schedule or callable if the rate is not a number
+    optimizer._framework.schedule = None
 
 
 def rate_now(optimizer, rate, form):

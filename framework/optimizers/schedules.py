@@ -35,7 +35,9 @@ def deserialize(config, custom_objects=None):
 
 
 class LearningRateSchedule(Watched):
-    """Base of schedules: override `__call__(self, step)`, which returns the rate at a step.
+    """The base class of schedules.
+
+    A subclass defines `__call__(self, step)`, which returns the rate at a step.
 
     `step` is the number of updates so far, a tensor or a number. A schedule written in ops can be
     compiled into the training step.
@@ -64,7 +66,7 @@ class LearningRateSchedule(Watched):
 
 
 class _BuiltInSchedule(LearningRateSchedule):
-    """Base of the built-in schedules, which define `rate(step)` of a float32 step."""
+    """The base class of built-in schedules, which define `rate(step)` of a float32 step."""
 
     def __call__(self, step):
         if isinstance(step, CoreVariable):
@@ -313,7 +315,7 @@ class CosineDecayRestarts(_BuiltInSchedule):
         if self.t_mul == 1.0:
             restarts = floor(time)
             done = time - restarts
-        else:  # cycle lengths form a geometric series
+        else:  # the lengths of the cycles are a geometric series
             growth = np.float32(self.t_mul)
             restarts = floor(log(1 - time * (1 - growth)) / np.log(growth))
             length = elementwise.power(growth, restarts)

@@ -27,14 +27,16 @@ class VariablePlan:
     __slots__ = ("bare", "clip", "decay", "held", "names", "program", "rate_index", "trainable")
 
     def __init__(self, names, decay, rate_index, program, clip, trainable, held=(), bare=None):
-        self.names = names  # the names of the slots
-        self.held = held  # the variable and its slots
+        self.names = names  # the names of the variable's slots
+        self.held = held  # the variable and its slot variables
         self.decay = decay  # the weight decay, or None
-        self.rate_index = rate_index  # the index into `OptimizerRecord.rates`
-        self.program = program  # the compiled update; None: `update` runs uncompiled
-        self.clip = clip  # (function, limit) of the group; None: the optimizer's clipping
+        self.rate_index = rate_index  # the index of the rate in `OptimizerRecord.rates`
+        self.program = program  # the compiled update, or None if `update` runs uncompiled
+        # (clipping function, limit) of the variable's group, or None for the optimizer's clipping
+        self.clip = clip
         self.trainable = trainable
-        self.bare = bare  # `update` of a scalar without decay, slots and hooks; else None
+        # the optimizer's `update`, for a scalar without decay, slots and hooks; else None
+        self.bare = bare
 
 
 class OptimizerRecord(Record):
@@ -104,7 +106,7 @@ class Updating(KerasHooks):
         return np.zeros(value.shape, value.dtype)
 
     def slots_of(self, variable: Any):
-        """Return the names of a variable's slots."""
+        """Return the names of the slots that each variable has."""
         return member(self, "slots")
 
     def advance(self, shared: Any, step: Any) -> None:
@@ -249,7 +251,7 @@ def _compiled(optimizer, dtype, decay, names, ndim):
 
     try:
         compiled = FusedFunction(update, ("param", "grad", *names), numbers, dtype, ndim)
-    except Exception:  # `update` fails on the compiler's sample arrays
+    except Exception:  # an `update` that fails on sample arrays is not compiled
         return None
     if optimizer._framework.loops:
         compiled.use_loops()
@@ -279,7 +281,7 @@ def update_in_place(optimizer, updates, numbers):
             rebound += zip(plan.held, destinations)
     form = plan.program.form
     form(variables, form.numbers.prepare(*numbers))
-    for v, destination in rebound:  # `hold` notifies recorders of the new buffers
+    for v, destination in rebound:  # `hold` also tells recorders about the new buffers
         v.hold(destination)
 
 
@@ -308,7 +310,7 @@ def update_by_hook(optimizer, variable, grad, plan, numbers, form):
 
 
 def forget_plans(optimizer):
-    """Discard all plans after a change of a setting."""
+    """Discard all plans, because a setting has changed."""
     own, settings = optimizer._framework, vars(optimizer)
     if own.known:
         changes.configured += 1
@@ -323,7 +325,7 @@ def forget_plans(optimizer):
 
 
 def set_rules(optimizer, rules):
-    """Use these group rules, or None, from the next update on."""
+    """Use these group rules (None for none) from the next update on."""
     own = optimizer._framework
     own.rules, own.groups = rules, None if rules is None else Groups(rules)
     forget_plans(optimizer)

@@ -10,7 +10,7 @@ from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
 from framework.saving.crc32 import Crc32
 from framework.saving.sections import CheckedSection, WrittenSection, write_checked
 
-_FLOOR = 2**20  # Smaller members may have any compression ratio; in bytes.
+_FLOOR = 2**20  # a number of bytes: members up to this size may have any compression ratio
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -58,8 +58,9 @@ class Archive:
             reason = "is a link or a device"
         elif info.file_size > max(_FLOOR, self._limits.expansion * info.compress_size):
             reason = (
-                f"declares {info.file_size:,} bytes but stores {info.compress_size:,}; allowed is "
-                f"a factor of {self._limits.expansion}"
+                f"declares {info.file_size:,} bytes but stores {info.compress_size:,}, more than "
+                f"{self._limits.expansion} times as many. Pass limits=Limits(expansion=...) if "
+                f"you trust the file"
             )
         elif info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:
             reason = "is stored with two different sizes"
@@ -97,9 +98,10 @@ class Archive:
 
     @contextmanager
     def verifying(self, member):
-        """Context manager that returns a member as a seekable file, and verifies its checksum.
+        """A context manager that returns a member as a seekable file and verifies its checksum.
 
-        Bytes that `checksum.fill` reads are checked as they come; all others when the block ends.
+        Bytes that `checksum.fill` reads are checked while they are read, all others when the block
+        ends.
 
         Raises:
             DamagedFileError: the checksum is wrong. The error is raised at the end of the block and
@@ -110,7 +112,7 @@ class Archive:
             yield io.BytesIO(self.read(member, info.file_size, "as declared"))
             return
         with _damage(self.name, member):
-            self._zip.open(info).close()  # zipfile checks the local header of the member
+            self._zip.open(info).close()  # opening makes zipfile check the member's local header
             start = _start_of(self._file, info, self.name)
         section = CheckedSection(self._file, start, info.file_size)
         try:
@@ -154,9 +156,9 @@ def write_in_place(member, file, write):
 
 @contextmanager
 def stored_member(archive, name, size):
-    """Context manager that gives a file to write a stored member of a ZipFile in order.
+    """A context manager that returns a file for writing a stored member of a ZipFile in order.
 
-    As `ZipFile.open(name, "w")`, with a faster checksum.
+    It does what `ZipFile.open(name, "w")` does, with a faster checksum.
 
     Args:
         archive: a ZipFile.
@@ -170,7 +172,7 @@ def stored_member(archive, name, size):
 
 
 class _CheckedMember:
-    """Appends to a file, with a checksum of what was written."""
+    """A writable file that appends to another file and computes a checksum."""
 
     def __init__(self, file, size):
         self._file, self.checksum, self.size = file, Crc32(size), 0
@@ -184,7 +186,7 @@ class _CheckedMember:
 
 
 class _damage:
-    """Context manager that converts errors of reading a zip file to DamagedFileError."""
+    """A context manager that converts errors of reading a zip file to DamagedFileError."""
 
     def __init__(self, name, member=None):
         self._where = name if member is None else f"{name}: {member}"

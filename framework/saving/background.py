@@ -20,14 +20,14 @@ class Background:
             SaveError: the previous function failed.
         """
         self.wait()
-        # Not a daemon thread: at exit the interpreter waits until the file is written.
+        # The thread is no daemon, so that the interpreter waits at exit until the file is written.
         self._thread = threading.Thread(target=self._run, args=(function,), daemon=False)
         self._thread.start()
 
     def _run(self, function):
         try:
             function()
-        except BaseException as error:  # `wait` raises the error in the caller's thread
+        except BaseException as error:  # `wait` raises this error in the caller's thread
             self._error = error
 
     def wait(self):

@@ -108,7 +108,7 @@ class Checkpoint(Tracked):
         The file is PREFIX-N.ckpt. A file "checkpoint" in the same folder names the latest
         checkpoint.
         """
-        # not at module level, because checkpoint_manager imports this module
+        # imported here because checkpoint_manager imports this module
         from framework.saving.checkpoint_manager import note_latest
 
         number = int(self.save_counter.assign_add(1))
@@ -191,7 +191,7 @@ class CheckpointLoadStatus:
 
     def __init__(self, restoration, checkpoint):
         self._restoration = restoration
-        # keep the checkpoint alive: the restoration has only a weak reference
+        # this reference keeps the checkpoint alive, because the restoration has only a weak one
         self._checkpoint = checkpoint
 
     def assert_consumed(self):
@@ -304,7 +304,7 @@ class Restoration:
         checkpoint = self._checkpoint()
         if checkpoint is None or not self._nodes:
             return []
-        # `restore` creates the save counter, which a file of `write` does not have.
+        # The save counter is created by `restore`; a file that `write` wrote has no value for it.
         own = checkpoint._own["save_counter"]
         return [v for v in matched(self._nodes, checkpoint)[1] if v is not own]
 

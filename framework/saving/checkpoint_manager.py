@@ -12,9 +12,9 @@ from framework.core.errors import InvalidArgumentError, MissingCheckpointError, 
 from framework.saving.checkpoint import ENDING, opened_checkpoint, write_checkpoint
 from framework.saving.writing import replacing
 
-_STATE = "checkpoint"  # the file that lists the checkpoints of a folder, as in TensorFlow
+_STATE = "checkpoint"  # TensorFlow's name of the file that lists the checkpoints of a folder
 _HOUR = 3600.0
-_MOST = 2**24  # the largest size of this file, in bytes
+_MOST = 2**24  # the largest accepted size in bytes of the file "checkpoint"
 
 
 @dataclass
@@ -210,7 +210,7 @@ class CheckpointManager:
         self._times.pop(path, None)
         self._times[path] = time.time()
         old = self._drop_old()
-        # write the list before deleting files, so that it never names a deleted file
+        # the list is written before files are deleted, so that it never names a deleted file
         note_latest(self._directory, path, self._times, self._times.values(), self._preserved)
         for name in old:
             Path(f"{name}{ENDING}").unlink(missing_ok=True)

@@ -5,17 +5,18 @@ import threading
 
 from framework.saving.crc32 import Crc32, joined
 
-_BLOCK = 2**18  # bytes per read: they are still in a core's cache when they are checked
-_LARGE = 2**24  # bytes per read if they are not checked
-_SHARE = 2**23  # the least bytes per thread
+# the bytes per read are few enough to be in the core's cache when their checksum is computed
+_BLOCK = 2**18
+_LARGE = 2**24  # the bytes per read if no checksum is computed
+_SHARE = 2**23  # the least number of bytes that are worth a thread
 _THREADS = 4
 
 
 class Reading:
-    """Reads `size` bytes of a file from `start` on, beside the caller.
+    """Reads `size` bytes of a file from `start` on, in threads.
 
-    The file's position is not used, where the system can read at an offset; elsewhere the bytes
-    are read at once.
+    The file's position is not used if the system can read at an offset; otherwise the constructor
+    reads all bytes.
 
     Args:
         file: a binary file.
@@ -51,11 +52,11 @@ class Reading:
             crc = self._crc(length)
             read_at(number, start, length, into, crc)
             self._found[i] = crc and crc.value(), length
-        except BaseException as error:  # `value` raises it in the caller's thread
+        except BaseException as error:  # `value` raises this error in the caller's thread
             self._errors.append(error)
 
     def value(self):
-        """Wait until all bytes are read; return their CRC-32, None without `checks`.
+        """Wait until all bytes are read; return their CRC-32, or None if `checks` is False.
 
         Raises:
             OSError, EOFError: the file cannot be read, or is cut off.
@@ -71,7 +72,7 @@ class Reading:
 
 
 def fill(file, start, into):
-    """Read the bytes of a file from `start` on into a writable buffer of bytes, all of it.
+    """Fill a writable buffer with the bytes of a file from `start` on.
 
     Raises:
         EOFError: the file is cut off.
@@ -92,7 +93,7 @@ def can_read_at(file):
         return False
     try:
         return file.fileno() >= 0
-    except (OSError, ValueError):  # a file in memory has no descriptor
+    except (OSError, ValueError):  # files in memory have no descriptor
         return False
 
 
@@ -114,7 +115,7 @@ def read_at(number, start, length, into=None, crc=None):
 
 
 def _read_through(file, start, size, into, crc=None):
-    """Read a range by the file's own methods; return its CRC-32, None without a `Crc32`."""
+    """Read a range by the file's own methods; return its CRC-32, or None if there is no `Crc32`."""
     file.seek(start)
     done = 0
     while done < size:

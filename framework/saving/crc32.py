@@ -18,8 +18,8 @@ import numpy as np
 _WORDS, _GAP = 91639, 91639 - 41678
 _LEAST = 2**20  # bytes from which this is faster than zlib, with the rest of 360 kB
 _ONES = 2**32 - 1
-_POLYNOMIAL = 0xEDB88320  # CRC-32's polynomial, bits in reflected order
-_ORDER = 2**32 - 1  # x ** _ORDER is 1
+_POLYNOMIAL = 0xEDB88320  # the polynomial of CRC-32, with its bits in reverse order
+_ORDER = 2**32 - 1  # the order of x modulo the polynomial: x ** _ORDER is 1
 
 
 class Crc32:
@@ -39,7 +39,7 @@ class Crc32:
         self._crc, self._words, self._at = 0, None, 0
         if size >= _LEAST:
             self._words = np.zeros(_WORDS, np.uint32)
-            self._words[0] = _ONES  # a CRC begins with the first 32 bits inverted
+            self._words[0] = _ONES  # the definition of CRC-32 inverts the first 32 bits
 
     def update(self, data):
         """Add the bytes of a buffer."""
@@ -57,7 +57,7 @@ class Crc32:
         return self._crc if self._words is None else self._folded()
 
     def _fold(self, message):
-        """Replace words by their sums 49961 and 91639 places later, in a ring of 91639 places."""
+        """XOR words into the places 49961 and 91639 words later, in a ring of 91639 words."""
         ring, at, done = self._words, self._at, 0
         while done < len(message):
             later = (at + _GAP) % _WORDS
@@ -70,7 +70,8 @@ class Crc32:
 
     def _folded(self):
         ring = np.concatenate([self._words[self._at :], self._words[: self._at]])
-        # The words stand behind the end of the message: divide by the power of x of their number.
+        # These words stand behind the end of the message, so the remainder is divided by x to the
+        # number of their bits.
         remainder = zlib.crc32(ring, _ONES) ^ _ONES
         return _product(_power(_ORDER - 32 * _WORDS), remainder) ^ _ONES
 
@@ -89,7 +90,7 @@ def joined(first, second, length):
 @lru_cache(maxsize=4096)  # arrays of a model have few different lengths
 def _power(exponent):
     """Return x ** exponent modulo the polynomial; the highest bit is the coefficient of 1."""
-    result, place = 1 << 31, 0  # the polynomial 1
+    result, place = 1 << 31, 0  # the polynomial 1: the highest bit is the coefficient of x ** 0
     while exponent >> place:
         if exponent >> place & 1:
             result = _product(result, _square(place))
@@ -99,7 +100,7 @@ def _power(exponent):
 
 @cache
 def _square(times):
-    """Return x, squared so many times."""
+    """Return the polynomial x squared `times` times."""
     if not times:
         return 1 << 30
     root = _square(times - 1)

@@ -16,8 +16,8 @@ from framework.saving.checksum import fill
 from framework.saving.hdf5_texts import check_heaps, check_lengths
 from framework.saving.sections import adding
 
-_FLOOR = 2**20  # Smaller chunked datasets may have any compression ratio; in bytes.
-# the filters that every h5py supports
+_FLOOR = 2**20  # a number of bytes: chunked datasets up to this size may have any compression ratio
+# the filters that every h5py has
 _FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 32000: "lzf"}
 
 
@@ -29,7 +29,7 @@ def h5py():
 
 
 class damage:
-    """Context manager that converts errors of the HDF5 library to DamagedFileError."""
+    """A context manager that converts errors of the HDF5 library to DamagedFileError."""
 
     def __init__(self, name):
         self._name = name
@@ -156,7 +156,8 @@ class Reader:
         """Read the values of a dataset that has been checked."""
         if not array.size:
             return
-        start = dataset.id.get_offset()  # None if the data are compressed or in several chunks
+        # get_offset() is None if the data are compressed or in several chunks
+        start = dataset.id.get_offset()
         if start is None or not _is_plain(dataset):
             dataset.read_direct(array if dataset.dtype.kind != "V" else array.view(dataset.dtype))
         else:
@@ -173,14 +174,19 @@ class Reader:
             check_lengths(self._bytes, name, self.name)
             size = math.prod(found.shape or ()) * found.dtype.itemsize
             if size > self._limits.json_bytes:
-                raise UnsafeFileError(f"{self.name}: the attribute {name!r} has {size:,} bytes.")
+                raise UnsafeFileError(
+                    f"{self.name}: the attribute {name!r} has {size:,} bytes, the limit is "
+                    f"{self._limits.json_bytes:,}."
+                )
             return _text(attributes[name])
 
     def _check_heaps(self):
         """Check the heaps of strings once, because the library loops forever in a damaged heap."""
         if not self._heaps_checked:
             if self._file.id.get_create_plist().get_sizes()[1] != 8:
-                raise UnsafeFileError(f"{self.name}: expected lengths of 8 bytes.")
+                raise UnsafeFileError(
+                    f"{self.name}: expected an HDF5 file whose lengths have 8 bytes."
+                )
             check_heaps(self._bytes, self.name)
             self._heaps_checked = True
 

@@ -9,8 +9,8 @@ import math
 
 from framework.core.errors import DamagedFileError
 
-_HEAP = b"GCOL\x01\0\0\0"  # the first bytes of a global heap; its size follows
-_TEXT = 9  # the class of variable-length datatypes
+_HEAP = b"GCOL\x01\0\0\0"  # a global heap begins with these bytes, followed by its size
+_TEXT = 9  # HDF5's class of datatypes of variable length
 _BLOCK = 2**20
 
 
@@ -56,13 +56,13 @@ def _data_of(before, at, size, file, name):
         sizes = [int.from_bytes(header[i : i + 2], "little") for i in (2, 4, 6)]
         if sizes[0] != size:
             continue
-        if version == 1:  # each part is padded to 8 bytes
+        if version == 1:  # version 1 pads each part of an attribute to 8 bytes
             sizes = [-(-part // 8) * 8 for part in sizes]
         file.seek(at + sizes[0])
         kind = file.read(3)
         if len(kind) == 3 and kind[0] & 15 == _TEXT:
-            # only strings with a valid padding and character set: other types crash
-            # the HDF5 library
+            # a type other than a string with valid padding and character set crashes the HDF5
+            # library
             if kind[1] & 15 != 1 or kind[1] >> 4 > 2 or kind[2] & 15 > 1:
                 raise DamagedFileError(f"{name}: an attribute has a damaged type.")
             file.seek(at + sizes[0] + sizes[1])
@@ -73,7 +73,7 @@ def _data_of(before, at, size, file, name):
 def _count_of(space):
     """Return the number of values of a dataspace message: the product of its sizes."""
     if len(space) < 4 or space[0] not in (1, 2):
-        return 0  # the HDF5 library rejects this message
+        return 0  # the HDF5 library itself rejects this message
     first = 8 if space[0] == 1 else 4
     rank = space[1]
     sizes = [int.from_bytes(space[i : i + 8], "little") for i in range(first, first + 8 * rank, 8)]
@@ -104,7 +104,7 @@ def _check_heap(file, at, end, name):
     while size - place >= 16:
         number = int.from_bytes(heap[place : place + 2], "little")
         length = int.from_bytes(heap[place + 8 : place + 16], "little")
-        # object 0 is the free space of the heap
+        # object 0 of a heap is its free space
         step = 16 + (length + 7) // 8 * 8 if number else length
         if step < 16 or step > size - place:
             raise DamagedFileError(f"{name}: a heap of texts is damaged.")

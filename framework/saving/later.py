@@ -42,7 +42,8 @@ class _Taken:
     """A snapshot of a model's variables, with the interface of `hdf5.Writer`.
 
     Arrays of variables are not copied: a variable that changes gets a new array if its array has
-    another reference. Other arrays, of a user-defined `save_own_variables`, are copied.
+        another reference. Other arrays, which a user-defined `save_own_variables` stores, are
+        copied.
     """
 
     def __init__(self, model, checks=True):

@@ -11,11 +11,12 @@ from framework.core.stored import load_variables
 from framework.optimizers.hooks import in_order_of
 from framework.saving import texts
 
-# options of Keras 2's optimizers that Keras 3 does not have
+# Keras 2's optimizers have these options, which Keras 3 does not have.
 _FORMER_OPTIONS = ("decay", "is_legacy_optimizer", "jit_compile")
 
-# Arguments that Keras 3 lacks: {start of the class name: {argument: value}}. For all classes ("")
-# only this value has no effect; for the other entries no value has an effect.
+# Arguments that Keras 3 lacks: {start of the class name: {argument: value}}. In the entry "", for
+# all classes, an argument is dropped only if it has this value, which has no effect. In other
+# entries, an argument is dropped with any value.
 _FORMER_ARGUMENTS = {
     "": {"time_major": False, "softmax_robust_masking": False, "input_axes": None,
          "output_axes": None},
@@ -81,10 +82,13 @@ def read_model(model, reader, compiles, limits):
 def _optimizer(training):
     record = training.get("optimizer_config")
     if not isinstance(record, dict) or not isinstance(record.get("config"), dict):
-        raise DamagedFileError("The training_config has no optimizer_config.")
+        raise DamagedFileError(
+            "The training_config has no optimizer_config: expected the dict that Keras 2 writes."
+        )
     config = {k: _current(v) for k, v in record["config"].items() if k not in _FORMER_OPTIONS}
     name = str(record.get("class_name", ""))
-    if name.startswith("Custom>"):  # the prefix under which tf-keras registers its own optimizers
+    # tf-keras registers its own optimizers under the prefix "Custom>"
+    if name.startswith("Custom>"):
         name = name.removeprefix("Custom>")
         record = {"module": "keras.optimizers", "registered_name": name}
     return {**record, "class_name": name, "config": config}
@@ -94,7 +98,7 @@ def _json(reader, name, limits):
     text = reader.attribute("", name)
     if text is None:
         return None
-    # restore the bytes that h5py decoded to surrogates, because they are not UTF-8
+    # h5py has decoded bytes that are not UTF-8 to surrogates, which are converted back here
     data = text.encode("utf-8", "surrogateescape")
     return texts.parse(data, f"{reader.name}: {name}", limits)
 
@@ -132,7 +136,8 @@ def _read_optimizer(optimizer, reader):
         return
     store = _Listed(reader, paths)
     variables = in_order_of(store, optimizer)
-    if len(paths) == len(variables) - 1:  # Keras 2 does not save the learning rate as a variable
+    # Keras 2 does not save the learning rate among the variables
+    if len(paths) == len(variables) - 1:
         variables = [*variables[:1], *variables[2:]]
     try:
         load_variables(variables, store, "Optimizer")
@@ -157,7 +162,7 @@ def _names(reader, group, attribute):
 
 
 class _Listed:
-    """A store of the arrays at the given paths, numbered in their order."""
+    """A mapping from "0", "1", ... to the arrays at the given paths, in their order."""
 
     def __init__(self, reader, paths):
         self._reader, self._paths = reader, paths

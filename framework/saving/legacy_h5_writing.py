@@ -7,7 +7,7 @@ import numpy as np
 from framework.core.errors import SaveError
 from framework.saving.hdf5 import h5py, write_dataset
 
-_MOST = 64_000  # bytes of an attribute; HDF5 has a limit of 64 KB
+_MOST = 64_000  # the size in bytes of an attribute; HDF5 allows 64 KB
 
 
 def write_model(model, config, version, file):
@@ -26,7 +26,8 @@ def write_model(model, config, version, file):
     if "layers" not in (record.get("config") or {}):
         raise SaveError(
             f"{model.name!r}: an HDF5 file holds Sequential and functional models only, because "
-            "the code of a subclassed one is not in it. Save it as NAME.keras, or its weights."
+            f"the file cannot hold the code of a subclassed model. Save it as NAME.keras, or its "
+            f"weights."
         )
     with h5py().File(file, "w") as opened:
         opened.attrs["keras_version"], opened.attrs["backend"] = version, "tensorflow"

@@ -219,7 +219,7 @@ def _load_legacy(file, name, custom_objects, compiles, limits):
                 legacy_h5.read_model(model, reader, compiles, limits)
         except LoadError:
             raise
-        except Exception as error:  # compile() may raise any error for wrong arguments
+        except Exception as error:  # compile() may raise any error if its arguments are wrong
             raise LoadError(f"{name}: the model cannot be restored: {error}") from error
     return model
 
@@ -231,7 +231,7 @@ def _made(config, custom_objects, size, name, has_values=False):
             model = deserialize(config)
     except LoadError as error:
         raise type(error)(f"{name}: {error}") from error
-    except Exception as error:  # constructors may raise any error for wrong arguments
+    except Exception as error:  # constructors may raise any error if their arguments are wrong
         raise LoadError(f"{name}: the config does not describe a model: {error}") from error
     if not hasattr(model, "load_own_variables"):
         raise LoadError(f"{name}: the config does not describe a model but {model!r:.60}.")

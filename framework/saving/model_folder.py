@@ -99,8 +99,8 @@ def recover(final):
     old = final.with_name(f".{final.name}.old")
     if not old.exists():
         return
-    # A writer that is just exchanging the folders is waited for if there is no folder to read;
-    # in a folder without permission to write, nothing can be put right.
+    # If there is no folder to read, another writer may be exchanging the folders; this call waits
+    # for that writer. Without permission to write in the folder, nothing can be restored.
     with suppress(OSError), only_writer(final, wait=not final.exists()):
         _put_right(final, old)
 

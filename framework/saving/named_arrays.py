@@ -178,7 +178,8 @@ class NpzReader:
                 f"{where}: the shape {shape} declares {size:,} bytes, but "
                 f"{self._archive.size(member) - start:,} are stored."
             )
-        # A compressed member is a file in memory: it is unpacked again when its array is read.
+        # A compressed member would stay in memory, so it is decompressed again when its array is
+        # read.
         stream = stream if isinstance(stream, FileSection) else None
         return stream, tuple(shape), fortran, dtype, start
 
@@ -280,9 +281,11 @@ class SafetensorsReader:
         start = file.read(8)
         length = struct.unpack("<Q", start)[0] if len(start) == 8 else size
         if length > limits.json_bytes:
-            raise UnsafeFileError(f"{name}: the header declares {length:,} bytes.")
+            raise UnsafeFileError(
+                f"{name}: the header declares {length:,} bytes, the limit is {limits.json_bytes:,}."
+            )
         if length > size - 8:
-            raise DamagedFileError(f"{name}: the file is cut off or no safetensors file.")
+            raise DamagedFileError(f"{name}: the file is cut off, or it is no safetensors file.")
         header = texts.parse(file.read(length), name, limits)
         if not isinstance(header, dict):
             raise DamagedFileError(f"{name}: the header must be a dict.")

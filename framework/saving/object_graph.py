@@ -19,7 +19,7 @@ _PRIVATE = ("_framework",)
 
 
 class Tracked:
-    """Base of objects with a method `tracked()`, which returns {name: object} to save."""
+    """The base class of objects with a method `tracked()`, which returns {name: object} to save."""
 
 
 _HOLDERS = (
@@ -49,7 +49,7 @@ def children(holder):
     """Return {name: object} of the objects that an object holds directly."""
     if isinstance(holder, Tracked):
         found = holder.tracked()
-    elif hasattr(type(holder), "_saved_parts"):  # an iterator over a dataset
+    elif hasattr(type(holder), "_saved_parts"):  # iterators over datasets have this method
         found = holder._saved_parts()
     elif isinstance(holder, Layer):
         found = _of_layer(holder)
@@ -80,7 +80,7 @@ def _of_layer(layer):
     for module in own.modules:
         found[_unused("module", found)] = module
     for name, value in children_of_part(layer):
-        # variables, modules, generators and lists of them are already in `found`
+        # variables, modules, generators and lists of these are already in `found`
         if isinstance(value, (Layer, Optimizer)) or _holds_layers(value):
             found[_unused(name, found)] = value
     return found
@@ -145,7 +145,7 @@ def described(root):
             variables[f"{path}{SUFFIX}"] = holder
             continue
         inner = children(holder)
-        # keep the dict alive, so that the ids of its new lists are not reused
+        # keeping the dict alive keeps the ids of its new lists from being used again
         held.append((holder, inner))
         for name, child in inner.items():
             waiting.append((f"{path}/{_escaped(name)}" if path else _escaped(name), child))

@@ -13,16 +13,16 @@ _BESIDE = 2**20  # bytes from which a thread beside the writing pays
 
 
 class Pieces:
-    """The CRC-32 of a range of a file, from those of pieces and what lies between them."""
+    """The CRC-32 of a range of a file, from known CRC-32s of parts and the bytes between them."""
 
     def __init__(self):
-        self._known = {}  # start: (end, CRC-32)
+        self._known = {}  # maps the start of a part to (end, CRC-32)
 
     def add(self, start, end, crc):
         self._known[start] = end, crc
 
     def forget(self, start, end):
-        """Forget the pieces that have bytes in a range."""
+        """Forget the CRC-32s of parts that have bytes in a range."""
         known = self._known.items()
         self._known = {a: (b, crc) for a, (b, crc) in known if b <= start or end <= a}
 
@@ -30,14 +30,15 @@ class Pieces:
         """Return the CRC-32 of `size` bytes of a file from `first` on."""
         crc = at = 0
         for start, (end, piece) in sorted(self._known.items()):
-            if start >= at and end <= size:  # pieces of a hostile file may overlap
+            # a part may overlap the part before in a manipulated file
+            if start >= at and end <= size:
                 crc = _through(crc, file, first + at, start - at)
                 crc, at = joined(crc, piece, end - start), end
         return _through(crc, file, first + at, size - at)
 
 
 def _through(crc, file, start, size):
-    """Return the CRC-32 of bytes with the given one, and of the next bytes of a file."""
+    """Return the CRC-32 of bytes whose CRC-32 is `crc`, followed by bytes of a file."""
     return joined(crc, Reading(file, start, size).value(), size) if size else crc
 
 
@@ -67,7 +68,7 @@ def write_checked(file, data, crc):
 
 
 class _Section(io.RawIOBase):
-    """Bytes of a file from `start` on as a file of `size` bytes with its own position."""
+    """A file of `size` bytes with its own position: the bytes of another file from `start` on."""
 
     def __init__(self, file, start, size):
         self._file, self._start, self.size, self._at = file, start, size, 0
@@ -98,7 +99,7 @@ class FileSection(_Section):
     """A range of bytes of a file, as a read-only file."""
 
     def fill(self, start, into):
-        """Read bytes from `start` on into a writable buffer, all of it; see `checksum.fill`."""
+        """Fill a writable buffer with the bytes from `start` on; see `checksum.fill`."""
         fill(self._file, self._place(start, len(into)), into)
 
     def _place(self, start, size):
@@ -128,12 +129,12 @@ class CheckedSection(FileSection):
         return self._pieces.checksum(self._file, self._start, self.size)
 
     def unchecked(self):
-        """Return the section as one whose bytes are known to be right."""
+        """Return this section as a FileSection, whose bytes are not checked."""
         return FileSection(self._file, self._start, self.size)
 
 
 class WrittenSection(_Section):
-    """The end of a file, from its current position, as a file to write in any order.
+    """The end of a file, from its current position on, as a file that can be written in any order.
 
     `checksum` reads only what was not written in large parts.
     """

@@ -59,11 +59,11 @@ class ShardWriter:
         self._map, self._writer = {}, None
 
     def __enter__(self):
-        with ExitStack() as stack:  # if an error occurs here, it discards the files
+        with ExitStack() as stack:  # if an error occurs in this block, the stack discards the files
             with clear_errors(self._path):
                 stack.enter_context(only_writer(self._path))
                 _complete(self._path)
-            # runs last, after the renaming of the index
+            # this callback runs last, after the renaming of the index
             stack.callback(_next_path(self._path).unlink, missing_ok=True)
             self._index = stack.enter_context(replacing(self._path))
             self._old = _shards_of(self._path)
@@ -73,7 +73,7 @@ class ShardWriter:
         return self
 
     def __exit__(self, _, error, __):
-        # the context managers of all files receive the error and discard their files
+        # the context managers of all files receive the error, and discard their files
         with self._stack:
             try:
                 if error is not None:
@@ -82,7 +82,7 @@ class ShardWriter:
                     raise error
                 self._close_shard()
                 self._finish()
-            finally:  # the thread uses a file that is closed next
+            finally:  # the thread must end before the file that it flushes is closed
                 with suppress(Exception):
                     self._flushing.wait()
 
@@ -108,14 +108,14 @@ class ShardWriter:
         """Write the index; remove the old index when all bytes are on the disk."""
         with clear_errors(self._path):
             self._flushing.wait()
-        # Keras writes one name as a string, several as a list
+        # Keras stores the name of one file as a string, and several names as a list
         places = {group: v[0] if len(v) == 1 else v for group, v in self._map.items()}
         index = {"metadata": {"total_size": self._total, "crc32": self._sums}, "weight_map": places}
         text = json.dumps(index, indent=4).encode()
         self._index.write(text)
         with replacing(_next_path(self._path)) as next_index:
             next_index.write(text)
-        # readers then find no index instead of mixed shards
+        # without an index, readers fail instead of reading shards of two models
         self._path.unlink(missing_ok=True)
         for name in self._old.difference(self._sums):
             if re.fullmatch(re.escape(self._stem) + r"_\d{5}\.weights\.h5", name):
@@ -153,8 +153,8 @@ def recover(path):
     """Rename the files of a killed process to their final names, if all of them are complete."""
     if not _next_path(path).exists():
         return
-    # A writer that is just renaming its files is waited for; in a folder without permission to
-    # write, nothing can be completed.
+    # Another writer may be renaming its files; this call waits for that writer. Without permission
+    # to write in the folder, nothing can be completed.
     with suppress(OSError), only_writer(path, wait=True):
         _complete(path)
 

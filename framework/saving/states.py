@@ -20,7 +20,7 @@ from framework.saving.writing import replacing
 
 _FORMAT, _VALUES, _ARRAYS = "format.json", "values.json", "arrays.safetensors"
 _KIND, _VERSION = "framework state", 1
-_SMALL = 2**20  # the largest size of format.json, in bytes
+_SMALL = 2**20  # the largest accepted size of format.json, in bytes
 
 
 def write_state(path, kind, arrays, values):
@@ -56,7 +56,7 @@ def _text(value):
 
 
 class read_state:
-    """Context manager: an open file of a state, whose arrays are read on access.
+    """A context manager that opens the file of a state, whose arrays are read on access.
 
     Args:
         path: a path.
@@ -108,7 +108,7 @@ class read_state:
 
 
 def _opened(name):
-    from framework.saving.weights import opened  # not at module level: `weights` imports layers
+    from framework.saving.weights import opened  # imported here because `weights` imports layers
 
     return opened(name)
 

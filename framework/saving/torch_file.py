@@ -22,11 +22,11 @@ _DTYPES = {
     "Long": "int64", "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8",
     "Bool": "bool", "ComplexFloat": "complex64", "ComplexDouble": "complex128",
 }  # fmt: skip
-_LARGEST_PICKLE = 2**28  # the largest size of the pickle in the archive, in bytes
+_LARGEST_PICKLE = 2**28  # the largest accepted size of the pickle in the archive, in bytes
 
 
 class _Kind(str):
-    """The dtype name of a storage."""
+    """The name of a storage's dtype."""
 
     __slots__ = ()
 
@@ -97,10 +97,10 @@ def _is_big(archive, member):
 def _storage(archive, folder, storages, big, what):
     """Return the storage with a persistent id: ("storage", kind, key, device, elements)."""
     if type(what) is not tuple or len(what) != 5 or what[0] != "storage":
-        raise ValueError("a persistent id that is not a storage")
+        raise ValueError("expected a storage as persistent id")
     _, kind, key, _, count = what
     if type(kind) is not _Kind or type(key) is not str or type(count) is not int:
-        raise ValueError("a storage without kind, key and size")
+        raise ValueError("expected a storage with kind, key and size")
     if key not in storages:
         dtype = as_dtype(str(kind)).np
         member = f"{folder}/data/{key}"
@@ -116,7 +116,7 @@ def _storage(archive, folder, storages, big, what):
         storages[key] = _Storage(array.byteswap() if big else array)
     found = storages[key]
     if found.array.dtype != as_dtype(str(kind)).np:
-        raise ValueError("a storage of two dtypes")
+        raise ValueError("expected a storage of one dtype, got two")
     return found
 
 
@@ -124,13 +124,19 @@ def _tensor(storage, offset, size, stride, *_):
     """Return a view of a storage; raise an error if it exceeds the storage."""
     numbers = (offset, *size, *stride)
     if type(storage) is not _Storage or type(size) is not tuple or type(stride) is not tuple:
-        raise ValueError("a tensor without a storage")
+        raise ValueError("expected a tensor of a storage, a size and a stride")
     if any(type(n) is not int or n < 0 for n in numbers) or len(size) != len(stride):
-        raise ValueError(f"a tensor of size {size} and stride {stride}")
+        raise ValueError(
+            f"expected a tensor whose offset, size and stride are ints >= 0, got "
+            f"size {size} and stride {stride}"
+        )
     array, count = storage.array, math.prod(size)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride))
     if len(size) > 32 or count > array.size or (count and last >= array.size):
-        raise ValueError(f"a tensor of size {size} in a storage of {array.size} elements")
+        raise ValueError(
+            f"expected a tensor inside its storage of {array.size} elements, got "
+            f"size {size} and stride {stride}"
+        )
     if not count:
         return np.empty(size, array.dtype)
     steps = [step * array.itemsize for step in stride]
@@ -139,7 +145,7 @@ def _tensor(storage, offset, size, stride, *_):
 
 def _parameter(data, *_):
     if type(data) is not np.ndarray:
-        raise ValueError("a parameter that is not a tensor")
+        raise ValueError("expected a tensor as parameter")
     return data
 
 
@@ -147,7 +153,7 @@ def _ordered(*arguments):
     """Return a dict for an OrderedDict, which is created empty or from a list of pairs."""
     pairs = arguments[0] if arguments else []
     if type(pairs) is not list or any(type(p) not in (list, tuple) or len(p) != 2 for p in pairs):
-        raise ValueError("an OrderedDict that is not made from a list of pairs")
+        raise ValueError("expected an OrderedDict made from a list of pairs")
     return {key: value for key, value in pairs if type(key) in (str, int)}
 
 

@@ -57,7 +57,7 @@ def _cell(change, bias):
     }  # fmt: skip
 
 
-# {layer class: {variable: (names in PyTorch's module, function of these arrays)}}
+# maps a layer's class to {variable: (names in PyTorch's module, a function of these arrays)}
 LAYOUTS = {
     "Dense": _MATRIX,
     "Conv1D": {**_MATRIX, "kernel": (("weight",), _moved(2, 1, 0))},

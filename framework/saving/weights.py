@@ -152,7 +152,7 @@ def _read_part(part, path, reader, assets):
             assets.load(part, path)
     except (UnsafeFileError, DamagedFileError, MemoryError):
         raise
-    except Exception as error:  # user-defined load methods may raise any error
+    except Exception as error:  # a user-defined load method may raise any error
         return error
     return None
 
@@ -298,7 +298,7 @@ def write_assets(root, add):
 
 
 class Assets:
-    """The assets in an archive, loaded by one part after the other.
+    """The assets in an archive, which the parts of a model load one after the other.
 
     Args:
         archive: an `Archive`.
@@ -320,7 +320,7 @@ class Assets:
                 f"{self._limits.asset_bytes:,} bytes."
             )
         with tempfile.TemporaryDirectory() as folder:
-            for name in names:  # safe, because Archive rejects paths outside of the folder
+            for name in names:  # the paths stay inside the folder, because Archive rejects others
                 file = Path(folder, *name.removeprefix(start).split("/"))
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(self._archive.read(name, self._limits.asset_bytes, "assets"))

@@ -9,13 +9,13 @@ from framework.core.errors import SaveError
 
 try:
     import fcntl
-except ImportError:  # Windows has no fcntl
+except ImportError:  # there is no fcntl on Windows
     fcntl = None
 
 
 @contextmanager
 def replacing(path):
-    """Context manager that opens a new binary file, which replaces `path` when the block ends.
+    """A context manager that opens a new binary file, which replaces `path` when the block ends.
 
     The new file is ".NAME.partial" in the folder of `path`. It is flushed to the disk before it is
     renamed, and the folder afterwards. If the block raises an error, the new file is removed.
@@ -33,17 +33,17 @@ def replacing(path):
         descriptor = locked(partial, final.name)
     replaced = False
     try:
-        # closing writes the buffered data, so it may raise an error too
+        # closing writes the buffered data, which may raise an error, too
         with clear_errors(path), os.fdopen(descriptor, "w+b") as file:
             yield file
             file.flush()
             _keep_mode(file.fileno(), final)
             os.fsync(file.fileno())
-            if fcntl is not None:  # rename while the lock excludes other writers
+            if fcntl is not None:  # renamed while the lock excludes other writers
                 partial.replace(final)
                 replaced = True
         with clear_errors(path):
-            if not replaced:  # Windows cannot rename an open file
+            if not replaced:  # an open file cannot be renamed on Windows
                 partial.replace(final)
                 replaced = True
             flush_folder(final.parent)
@@ -55,7 +55,7 @@ def replacing(path):
 
 @contextmanager
 def clear_errors(path):
-    """Context manager that converts an OSError to a SaveError for `path`."""
+    """A context manager that converts an OSError to a SaveError for `path`."""
     try:
         yield
     except SaveError:
@@ -84,7 +84,7 @@ def partial_path(final):
 
 @contextmanager
 def only_writer(final, wait=False):
-    """Context manager that locks a group of files or a folder: one writer at a time.
+    """A context manager that locks a group of files or a folder: one writer at a time.
 
     The lock is that of the file ".NAME.lock", which is deleted when the block ends. A file that a
     killed process left behind is not locked.
@@ -98,7 +98,7 @@ def only_writer(final, wait=False):
     try:
         yield
     finally:
-        if fcntl is None:  # Windows cannot delete an open file
+        if fcntl is None:  # an open file cannot be deleted on Windows
             os.close(descriptor)
         with suppress(OSError):
             lock.unlink()
@@ -110,7 +110,7 @@ def locked(path, name, wait=False):
     """Open an empty file and lock it; a file left behind by a killed process is reused.
 
     Args:
-        path: of the file to lock.
+        path: the path of the file to lock.
         name: what is written, for messages.
         wait: whether to wait for the lock instead of raising SaveError.
     """
@@ -124,7 +124,8 @@ def locked(path, name, wait=False):
         except BaseException:
             os.close(descriptor)
             raise
-        os.close(descriptor)  # another writer has renamed the locked file: create a new file
+        # another writer has renamed the locked file, so a new file must be created
+        os.close(descriptor)
 
 
 def _is_ours(descriptor, path, name, wait):
@@ -134,7 +135,7 @@ def _is_ours(descriptor, path, name, wait):
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-            return True  # the file system has no locks: write without a lock
+            return True  # without locks in the file system, the file is written unlocked
         raise SaveError(
             f"Cannot write {name!r}: another writer is writing it right now. An existing file is "
             "unchanged."
@@ -160,7 +161,7 @@ def flush_folder(folder):
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # some file systems cannot sync a folder
+        # some file systems cannot flush a folder
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
     finally:

@@ -14,7 +14,7 @@ MULTILABEL = "multilabel-indicator"
 
 
 class Targets:
-    """Base of encoders of targets; this class passes targets to the model unchanged."""
+    """The base class of encoders of targets, which passes targets to the model unchanged."""
 
     def encode(self, y):
         """Return the targets in the form that the user's function `model(X, y)` receives."""
@@ -38,7 +38,7 @@ class Numbers(Targets):
         return y.reshape(len(y), -1) if y.ndim == 1 else y
 
     def decode(self, outputs):
-        # float64, like predictions of scikit-learn's regressors
+        # scikit-learn's regressors predict float64, too
         outputs = np.asarray(outputs, "float64")
         return outputs[:, 0] if self.flat and outputs.ndim == 2 else outputs
 
@@ -119,7 +119,8 @@ class Labels(Targets):
     """A matrix of 0 and 1 with several labels per row, which the model gets unchanged."""
 
     def __init__(self, y):
-        self.classes = np.arange(y.shape[1])  # column indices, as in scikit-learn's neural networks
+        # the classes are the column indices, as in scikit-learn's neural networks
+        self.classes = np.arange(y.shape[1])
 
     def encode(self, y):
         return np.asarray(y, "float32")
@@ -177,7 +178,7 @@ def class_targets(y):
 
 
 def _first(loss):
-    """Return the loss object or function for a name or a config; of a list, the first."""
+    """Return the loss object or function for a name, a config, or the first item of a list."""
     while isinstance(loss, (list, tuple)):
         loss = loss[0]
     return losses.get(loss) if isinstance(loss, (str, dict)) else loss

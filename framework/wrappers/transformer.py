@@ -60,5 +60,6 @@ class SKLearnTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kera
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []  # the outputs' dtype is the model's
+        # an empty list: the dtype of outputs does not depend on that of inputs
+        tags.transformer_tags.preserves_dtype = []
         return tags

@@ -61,5 +61,6 @@ def poisson(lam: TensorLike = 1.0, size: Any = None) -> Any:
     """Return draws from Poisson distributions, int64."""
     lam = asarray(lam, np.float64)
     shape = tuple(lam.shape) if size is None else _shape(size)
-    counts = tuple(shape)[: len(shape) - lam.ndim]  # `tf.random.poisson` appends the shape of lam
+    # `tf.random.poisson` appends the shape of lam to `counts`
+    counts = tuple(shape)[: len(shape) - lam.ndim]
     return distributions.poisson(counts, lam, dtype=dtypes.int64)

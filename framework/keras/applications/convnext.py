@@ -1,4 +1,4 @@
-"""keras.applications.convnext."""
+"""keras.applications.convnext: the ConvNeXt networks, with input and output functions."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.densenet."""
+"""keras.applications.densenet: the DenseNet networks, with input and output functions."""
 
 from framework.core.lazy import attach_stub
 

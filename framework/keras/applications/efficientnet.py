@@ -1,4 +1,4 @@
-"""keras.applications.efficientnet."""
+"""keras.applications.efficientnet: the EfficientNet networks, with input and output functions."""
 
 from framework.core.lazy import attach_stub
 

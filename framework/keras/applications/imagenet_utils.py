@@ -1,4 +1,4 @@
-"""keras.applications.imagenet_utils."""
+"""keras.applications.imagenet_utils: scaling of input images, and names of ImageNet's classes."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.mobilenet."""
+"""keras.applications.mobilenet: MobileNet, and its functions for inputs and outputs."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.mobilenet_v3."""
+"""keras.applications.mobilenet_v3: functions for inputs and outputs of the MobileNetV3 networks."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.nasnet."""
+"""keras.applications.nasnet: the NASNet networks, and their functions for inputs and outputs."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.resnet."""
+"""keras.applications.resnet: the ResNet networks, and their functions for inputs and outputs."""
 
 from framework.core.lazy import attach_stub
 

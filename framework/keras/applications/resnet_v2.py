@@ -1,4 +1,4 @@
-"""keras.applications.resnet_v2."""
+"""keras.applications.resnet_v2: the ResNetV2 networks, with input and output functions."""
 
 from framework.core.lazy import attach_stub
 

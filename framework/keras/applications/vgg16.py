@@ -1,4 +1,4 @@
-"""keras.applications.vgg16."""
+"""keras.applications.vgg16: VGG16, and its functions for inputs and outputs."""
 
 from framework.core.lazy import attach_stub
 

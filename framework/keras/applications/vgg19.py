@@ -1,4 +1,4 @@
-"""keras.applications.vgg19."""
+"""keras.applications.vgg19: VGG19, and its functions for inputs and outputs."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.xception."""
+"""keras.applications.xception: Xception, and its functions for inputs and outputs."""
 
 from framework.core.lazy import attach_stub
 

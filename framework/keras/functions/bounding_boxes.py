@@ -34,7 +34,7 @@ _DELTAS = ("center_xywh", "center_yxhw")
 
 
 def _sizes(image_shape):
-    """Return the height and width of an image shape (height, width, channels); None for None."""
+    """Return the height and width in a shape (height, width, channels); Nones for None."""
     return (None, None) if image_shape is None else tuple(image_shape[:2])
 
 
@@ -177,7 +177,7 @@ def _checked_variance(variance, encoding, argument):
 
 
 def _halves(boxes):
-    """Return the centers and the sizes of boxes in a centered format."""
+    """Return the centers and the sizes of boxes in a format with centers ("center_...")."""
     return (getitem(boxes, index=(Ellipsis, part)) for part in (slice(2), slice(2, 4)))
 
 

@@ -79,7 +79,7 @@ def randint(
 ) -> Tensor:  # fmt: skip
     """Draw uniformly distributed integers from `minval` to below `maxval`."""
     if not dtypes.as_dtype(dtype).is_integer:
-        raise InvalidArgumentError(f"randint: `dtype` must be an integer one, got {dtype!r}.")
+        raise InvalidArgumentError(f"randint: `dtype` must be an integer dtype, got {dtype!r}.")
     return _drawn("integers", shape, dtype, seed, int(minval), int(maxval))
 
 

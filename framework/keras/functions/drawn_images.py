@@ -114,7 +114,7 @@ def _with_text(image, text, edges, color, height, thickness):
     mask = Image.new("L", (image.shape[1], image.shape[0]))
     try:
         font = ImageFont.load_default(size=height)
-    except TypeError:  # before version 10.1, Pillow's default font has one size
+    except TypeError:  # before version 10.1, Pillow's default font has a single size
         font = ImageFont.load_default()
     stroke = max((thickness or 1) - 1, 0)
     ImageDraw.Draw(mask).text(place, text, fill=255, font=font, stroke_width=stroke)

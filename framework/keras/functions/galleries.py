@@ -139,7 +139,7 @@ def plot_bounding_box_gallery(
 
 
 def _of_bytes(images, value_range):
-    """Return images from 0 to 255."""
+    """Return images whose values are scaled from `value_range` to 0 to 255."""
     low, high = value_range
     scaled = (images.astype(np.float32) - low) / (high - low) * 255
     return np.clip(scaled, 0, 255).astype(np.uint8)

@@ -36,7 +36,7 @@ def is_keras_tensor(x: TensorLike) -> bool:
 
 
 def clear_session(free_memory: bool = True) -> None:
-    """Reset the counters for automatic names of layers, losses and metrics."""
+    """Reset the counters of automatic names for layers, losses and metrics."""
     forget_names()
 
 

@@ -1,6 +1,7 @@
 """Functions of keras.tree on nested lists, tuples, dicts, named tuples and deques.
 
-The values of a dict are walked by sorted key, those of an OrderedDict in its own order.
+The values of a dict are visited in the order of sorted keys, those of an OrderedDict in its own
+order.
 """
 
 from collections import OrderedDict, defaultdict, deque
@@ -209,7 +210,7 @@ def _parts(structure):
         return structure.items()
     try:
         keys = sorted(structure)
-    except TypeError:  # keys of different types, which cannot be sorted
+    except TypeError:  # keys of different types cannot be sorted
         keys = list(structure)
     return [(key, structure[key]) for key in keys]
 
@@ -258,7 +259,7 @@ def _kind(structure):
 
 
 def _same(function, a, b, path, deeper=False):
-    """Raise an error unless `b` is nested like `a`, or `deeper` if this is True."""
+    """Raise an error unless `b` is nested like `a`, or deeper if `deeper` is True."""
     if not is_nested(a):
         if is_nested(b) and not deeper:
             raise InvalidArgumentError(f"{function}: expected a leaf{_at(path)}, got {b!r}.")

@@ -1,4 +1,4 @@
-"""keras.layers: layers."""
+"""keras.layers: the layer classes, and `Input`."""
 
 from framework.core.lazy import attach_stub
 

@@ -131,7 +131,7 @@ def _stacked(results):
 
 
 def associative_scan(f: Any, elems: Any, reverse: bool = False, axis: Any = 0) -> Any:
-    """Combine by `f`, for each position, all elements up to the position.
+    """Return, for each position, all elements up to this position combined by `f`.
 
     `f` is called about log2(n) times for n elements, each time with many elements.
 
@@ -167,7 +167,7 @@ def associative_scan(f: Any, elems: Any, reverse: bool = False, axis: Any = 0) -
             f"associative_scan: `elems` need one size along axis {axis}, got {sorted(sizes)}."
         )
     size, shift = sizes.pop(), 1
-    # after each round, position i combines the last 2 * shift elements up to i
+    # After each round, position i combines the last 2 * shift elements up to i.
     while shift < size:
         before = each(lambda x, n=shift: part(x, None, -n), found)
         here = each(lambda x, n=shift: part(x, n, None), found)

@@ -98,7 +98,7 @@ def conv_transpose(
     how = w.shape[:-2], window["strides"], window["padding"] == "SAME", extra, window["dilations"]
     sizes, amounts = transposed(x.shape[1:-1], *how)
     window["padding"] = amounts
-    # whether output_padding is valid does not depend on sizes, so test with size 1
+    # the check of output_padding does not depend on sizes, so it uses size 1
     ones = (1,) * len(sizes)
     if output_sizes(transposed(ones, *how)[0], w.shape[:-2], **window) != ones:
         raise InvalidArgumentError(

@@ -99,7 +99,8 @@ def isclose(
     """Return whether |x1 - x2| <= atol + rtol * |x2|, for each element."""
     x1, x2 = promoted_floats(x1, x2)
     near = ops.less_equal(ops.absolute(x1 - x2), ops.absolute(x2) * rtol + atol)
-    near = ops.logical_or(near, ops.equal(x1, x2))  # the difference of equal infinities is NaN
+    # infinities are compared separately, because their difference is NaN
+    near = ops.logical_or(near, ops.equal(x1, x2))
     return ops.logical_or(near, ops.logical_and(isnan(x1), isnan(x2))) if equal_nan else near
 
 

@@ -74,14 +74,14 @@ def fft(x: Any) -> tuple[Tensor, Tensor]:
 
 @operation
 def fft2(x: Any) -> tuple[Tensor, Tensor]:
-    """Return the discrete Fourier transform along the last two axes, for pairs as `fft`."""
+    """Return the discrete Fourier transform along the last two axes; `x` is a pair as in `fft`."""
     z = _joined(x, 2, "fft2")
     return _parts(fourier.fft(z, axes=(z.ndim - 2, z.ndim - 1)))
 
 
 @operation
 def ifft2(x: Any) -> tuple[Tensor, Tensor]:
-    """Return the inverse of `fft2`, for pairs as `fft`."""
+    """Return the inverse of `fft2`; `x` is a pair as in `fft`."""
     z = _joined(x, 2, "ifft2")
     return _parts(fourier.ifft(z, axes=(z.ndim - 2, z.ndim - 1)))
 
@@ -188,7 +188,7 @@ def istft(
     frames = fourier.irfft(_fitted(z, size // 2 + 1), length=size)
     weights = _window(window, frame, size, frames.dtype, "istft")
     signal = framing.overlap_add(frames if weights is None else frames * weights, step=stride)
-    # the sum of squared windows at each sample, the divisor of the overlapped frames
+    # overlapped frames are divided by the sum of squared windows at each sample
     squares = np.ones(size, frames.dtype.np) if weights is None else elementwise.square(weights)
     each = movement.getitem(real(z), index=(Ellipsis, slice(1)))
     total = framing.overlap_add(arrays.ones_like(each) * squares, step=stride)

@@ -1,4 +1,4 @@
-"""keras.ops.image: colors.
+"""keras.ops.image: conversion of images between RGB, HSV and gray.
 
 >>> from framework import keras
 >>> keras.ops.image.rgb_to_hsv(np.array([[[0.0, 0.5, 0.0]]])).numpy().ravel().round(3)
@@ -21,7 +21,7 @@ from framework.ops.casting import like, widened
 
 
 def _colored(images, data_format, what, allowed=(3,)):
-    """Return the tensor and its layout."""
+    """Return the images as a tensor, and their ImageLayout."""
     x = images_of(images, what)
     layout = ImageLayout(x, is_first(data_format, what))
     count = x.shape[-3 if layout.first else -1]

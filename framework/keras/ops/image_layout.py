@@ -1,4 +1,4 @@
-"""Checks of arguments of keras.ops.image: images in both data formats, and choices."""
+"""Checks of arguments of keras.ops.image, and images in both data formats."""
 
 from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError, ShapeError

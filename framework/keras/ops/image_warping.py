@@ -74,7 +74,7 @@ def affine_transform(
     return _projected(x, t, first, interpolation, fill_mode, fill_value, "affine_transform")
 
 
-@operation  # a separate op, because a perspective transform needs the values of the points
+@operation  # this is a separate op, because a perspective transform needs the values of the points
 def _projected(x, transforms, first, interpolation, mode, fill, what):
     layout = ImageLayout(x, first)
     x = layout.batch(x)

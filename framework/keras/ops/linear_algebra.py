@@ -146,7 +146,7 @@ def pinv(x: TensorLike, rcond: Any = None) -> Tensor:
 
 
 def _with_columns(b):
-    """Return `x` as a matrix (a vector as one column), and whether it was a vector."""
+    """Return `x` as a matrix (a vector becomes one column), and whether it was a vector."""
     return (movement.reshape(b, shape=(-1, 1)), True) if b.ndim == 1 else (b, False)
 
 

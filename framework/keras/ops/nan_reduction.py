@@ -223,7 +223,7 @@ def _at_fractions(rows, q, last, method, what):
         return below
     share = as_dtype(place - low if method == "linear" else 0.5, rows.dtype)
     mixed = below * (1 - share) + above * share
-    # avoid inf * 0, which is NaN
+    # if both neighbors are one infinite element, `mixed` is NaN because of inf * 0
     return elementwise.select(elementwise.equal(low, high), below, mixed)
 
 

@@ -228,7 +228,8 @@ def _for_heads(x, heads):
     """Repeat keys or values for `heads` query heads (Ainslie et al. 2023, arXiv:2305.13245)."""
     own = x.shape[2]
     if own in (heads, 0, None) or heads is None or heads % own:
-        # equal counts need no repeat; the attention op raises an error for other counts
+        # equal numbers of heads need no repetition; the attention op raises an error for other
+        # numbers
         return x
     return movement.gather(x, np.repeat(np.arange(own), heads // own), axis=2)
 

@@ -34,7 +34,7 @@ def _summed(x):
 keras = KerasWrappers(__name__)
 
 sum = keras.reduction(tf.reduce_sum, rule=Rule(_summed, "fc"), name="sum")
-mean = keras.reduction(tf.reduce_mean, "the mean {over}; of integers a float", floats, "mean")
+mean = keras.reduction(tf.reduce_mean, "the mean {over}; integers give a float", floats, "mean")
 any = keras.reduction(tf.reduce_any, "whether any element is not 0, {over}", truths, "any")
 all = keras.reduction(tf.reduce_all, "whether all elements are not 0, {over}", truths, "all")
 logsumexp = keras.reduction(tf.reduce_logsumexp, rule=floats, name="logsumexp")

@@ -178,7 +178,9 @@ def correlate(x1: TensorLike, x2: TensorLike, mode: Any = "valid") -> Tensor:
         raise InvalidArgumentError(
             f"correlate: `mode` must be 'full', 'same' or 'valid', got {mode!r}."
         )
-    if x1.shape[0] < x2.shape[0]:  # correlate the swapped vectors and reverse the result
+    # _correlated needs the longer vector first, so the vectors are exchanged and the result
+    # reversed
+    if x1.shape[0] < x2.shape[0]:
         return movement.flip(_correlated(x2, x1, mode), axis=(0,))
     return _correlated(x1, x2, mode)
 

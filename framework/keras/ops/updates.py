@@ -72,7 +72,7 @@ _UPDATES = {
 
 
 def _products(x, places, updates):
-    """Return the product of the updates of each element of `x`, 1 where there is none."""
+    """Return the product of the updates of each element of `x`, or 1 where there are no updates."""
     depth = places.shape[-1]
     sizes = tuple(x.shape)[:depth]
     steps = np.cumprod((*sizes[1:], 1)[::-1])[::-1].astype(places.dtype.np)
@@ -139,7 +139,7 @@ def segment_sum(
 def segment_prod(
     data: TensorLike, segment_ids: TensorLike, num_segments: Any = None, sorted: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return the product of the rows of each segment, as `segment_sum`; 1 for an empty segment."""
+    """Return the product of the rows of each segment; 1 for an empty segment; see `segment_sum`."""
     return segments.unsorted_segment_prod(*_segments(data, segment_ids, num_segments))
 
 
@@ -147,7 +147,7 @@ def segment_prod(
 def segment_max(
     data: TensorLike, segment_ids: TensorLike, num_segments: Any = None, sorted: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return the largest rows of each segment, as `segment_sum`; -inf for an empty segment.
+    """Return the maximum of the rows of each segment; -inf for an empty segment; see `segment_sum`.
 
     For integers, an empty segment has the smallest number of the dtype.
     """
@@ -161,7 +161,7 @@ def segment_max(
 def segment_min(
     data: TensorLike, segment_ids: TensorLike, num_segments: Any = None, sorted: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return the smallest rows of each segment, as `segment_sum`; inf for an empty segment.
+    """Return the minimum of the rows of each segment; inf for an empty segment; see `segment_sum`.
 
     For integers, an empty segment has the largest number of the dtype.
     """

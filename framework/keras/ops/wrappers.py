@@ -57,7 +57,7 @@ INSTEAD = {
     tensorflow.numbers: anything,
     tensorflow.alike_floats: alike_floats,
 }
-"""{TensorFlow's conversion rule: Keras's conversion rule}."""
+"""Maps TensorFlow's conversion rules to Keras's."""
 
 
 class KerasWrappers:

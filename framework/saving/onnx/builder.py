@@ -69,9 +69,9 @@ class Builder:
         self.opset, self.traces = opset, traces
         self.nodes, self.initializers = [], {}
         self.domains = {"": opset}
-        self.scope = "graph"  # prefix of new names: the path of the layer
+        self.scope = "graph"  # names of new values begin with this prefix, the path of the layer
         self._names, self.sizes_computed, self.dims_known = set(), {}, {}
-        self.call = None  # the Call that a rule translates
+        self.call = None  # the Call that a rule is translating
         self._constants = {}
 
     def refuse(self, why):
@@ -143,7 +143,8 @@ class Builder:
         name = self.unique(path or "constant")
         self.initializers[name] = array
         if path is None:
-            self._constants[key] = name, array  # keep the array alive: `key` may contain its id
+            # the array stays alive here, because `key` may contain its id
+            self._constants[key] = name, array
         return name
 
     # ---- nodes ----
@@ -249,7 +250,8 @@ class Builder:
             for i, n in enumerate(shape)
         ]
         unknown = [i for i, n in enumerate(copied) if type(n) is Size]
-        if 0 in shape:  # with allowzero, 0 in the shape of an empty tensor is the size 0
+        # allowzero=1 keeps ONNX from reading a 0 in `shape` as "the size of the input"
+        if 0 in shape:
             return self("Reshape", ref, self.ints(shape), allowzero=1, shape=shape)
         if len(unknown) == 1:
             copied[unknown[0]] = -1

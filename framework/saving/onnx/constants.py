@@ -123,7 +123,7 @@ def _repeated(b, arrays, shape):
     return b.cast(b("Div", b.arange(shape[0]), b.constant(np.int64(times))), arrays[0].dtype)
 
 
-_ENDS = 3  # `_with_ends` accepts at most this many irregular elements at each end
+_ENDS = 3  # `_with_ends` accepts at most this number of irregular elements at each end
 
 
 def _with_ends(b, arrays, shape):

@@ -99,7 +99,8 @@ def _traced(given):
         trials = [given.arrays(sizes, k, fill) for k in range(count)]
         return (*general_graph([given.function] * count, trials), sizes)
 
-    # An ExportError with varied contents is final: constant contents could hide a frozen value.
+    # An ExportError with varied contents is final, because constant contents could hide a constant
+    # that was computed from values.
     def of_sizes(sizes):
         return first_that_runs([partial(attempt, sizes, fill) for fill in FILLS])
 
@@ -108,7 +109,7 @@ def _traced(given):
 
 
 class _Written:
-    """The content of the file: nodes, initializers, outputs as (name, dtype, shape)."""
+    """The content of an ONNX file: nodes, initializers, and outputs as (name, dtype, shape)."""
 
     def __init__(self, nodes, initializers, outputs):
         self.nodes, self.initializers, self.outputs = nodes, initializers, outputs
@@ -127,7 +128,7 @@ def _finished(b, inputs, results, names, graph):
         computed = any(source in node.outputs for node in nodes)
         if computed and source not in renamed:
             renamed[source] = name
-        else:  # an input, a constant, or a result that is returned twice
+        else:  # the source is an input or a constant, or this result is returned twice
             source = renamed.get(source, source)
             nodes.append(layout.identity(source, name))
     layout.rename(nodes, renamed)
@@ -159,7 +160,7 @@ def _write(onnx, path, given, b, written, sizes):
             data.unlink(missing_ok=True)
         raise
     for other in path.parent.glob(f"{glob.escape(path.name)}.????????.data"):
-        if other != data:  # data files of the replaced model
+        if other != data:  # data files of a model that this model replaces
             other.unlink(missing_ok=True)
 
 
@@ -168,7 +169,7 @@ def _write_data(path, arrays):
     with replacing(path) as file:
         for offset, array in arrays:
             file.write(b"\0" * (offset - file.tell()))
-            # a view, not a copy
+            # the bytes are a view, without a copy
             file.write(proto.little_endian(array).reshape(-1).view(np.uint8))
 
 

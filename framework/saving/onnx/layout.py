@@ -23,7 +23,7 @@ def merged(nodes, initializers, results, names):
         results: the names of the graph's outputs.
         names: a function that makes a name unique.
     """
-    done, made = [], {}  # made: {output name: the Transpose node that computes it}
+    done, made = [], {}  # `made` maps an output's name to the Transpose node that computes it
     for node in nodes:
         if node.op_type == "Transpose":
             last = _joined(node, made)
@@ -66,8 +66,9 @@ def _moved(node, made, initializers, names, done):
     return _joined(Node("Transpose", [node.outputs[0]], [output], {"perm": perm}), made)
 
 
-# A move changes the node so that it reads the inputs of its Transpose nodes, and returns the
-# permutation of the Transpose that must follow it. It returns None if it cannot.
+# Each of these functions changes a node so that it reads the inputs of its Transpose nodes. It
+# returns the permutation of the Transpose that must follow the node, or None if the node cannot
+# compute in this layout.
 
 
 def _elementwise(node, perm, made, initializers, names):
@@ -154,7 +155,7 @@ def _renamed(nodes):
 
 
 def rename(nodes, new):
-    """Rename values by the dict `new` in nodes and their bodies."""
+    """Rename values in nodes and their bodies; `new` maps old names to new names."""
     for node in nodes:
         node.inputs = [new.get(n, n) for n in node.inputs]
         node.outputs = [new.get(n, n) for n in node.outputs]

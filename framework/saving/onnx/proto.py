@@ -103,7 +103,7 @@ class Messages:
     def _outside(self, name, array):
         """Return the message of a tensor whose bytes are in the external data file."""
         onnx = self._onnx
-        # page-aligned, so that runtimes can map the tensor into memory
+        # the offset is a multiple of the page size, so that runtimes can map the tensor into memory
         offset = -(-self._end // 4096) * 4096
         self._end = offset + array.nbytes
         self.arrays.append((offset, array))

@@ -39,7 +39,7 @@ def scan(b, states, sequences, step, axis=1, reverse=False):
     ends = [b("Identity", ref, shape=ref.shape) for ref in (*new, *outputs)]
     body = Body([*inner, *parts], ends, b.nodes)
     b.nodes = outer
-    # remove the sizes that the body computes, which the outer graph cannot read
+    # the outer graph cannot read the sizes that the body computes, so they are removed
     b.sizes_computed, b.dims_known = sizes, dims
     k, m = len(sequences), len(outputs)
     found = b(

@@ -195,7 +195,7 @@ def _output_names(function, result):
     count = len(nest.flatten(result))
     names = getattr(function, "output_names", None) if isinstance(function, Layer) else None
     stack = getattr(getattr(function, "_framework", None), "stack", None)
-    if stack and not names:  # a Sequential model: its output has the name of the last layer
+    if stack and not names:  # the output of a Sequential model has the name of its last layer
         names = [stack[-1].name]
     if names and len(names) == count:
         return _distinct(names)

@@ -94,7 +94,7 @@ def derivation(values, known_values):
         values: the size in each trace.
         known_values: the sizes that the graph has: tuples of their values.
     """
-    # newest first: the most recent sizes are the most likely sources
+    # in reverse order, because the most recent sizes are the most likely sources
     found = list(known_values)[::-1]
     pairs = [(a, b) for i, a in enumerate(found) for b in found[i:]] if len(found) < 64 else []
     singles = [(a,) for a in found]
@@ -102,7 +102,7 @@ def derivation(values, known_values):
     ways = [w for sizes in singles + pairs for w in [_linear(sizes, wanted)] if w is not None]
     if not ways:
         ways = [w for sizes in singles for w in _bounded(sizes, wanted)]
-    # fewer different values do not determine the coefficients
+    # fewer than three different values do not determine the coefficients
     if not ways and len(set(values)) > 2 and len(values) > 3:
         ways = [w for sizes in singles for w in _divided(sizes, wanted)]
     return min(ways, key=lambda way: way.offset != 0, default=None)

@@ -118,7 +118,8 @@ def _traced_graph(function, arguments, assigns):
     call.recording.undo()
     outside = user_position()
     for node in call.recording.nodes:
-        if node.line == outside:  # this is the line of the export, not of the function
+        # a node without a line of its own has that of the export call, which would mislead
+        if node.line == outside:
             node.line = None
     _check(call.recording, call, assigns)
     return call.graph(), call.result
@@ -172,7 +173,7 @@ def general_graph(functions, trials, assigns=False):
 class _Merge:
     def __init__(self, graphs):
         self._graphs = graphs
-        self._arrays = {}  # ids of the Values of all traces -> Array
+        self._arrays = {}  # maps the ids of the Values of all traces to their Array
 
     def graph(self):
         graphs = self._graphs
@@ -222,7 +223,8 @@ class _Merge:
     def _attribute(self, values, node):
         if table.get(node.op.name) is node.op or all(v is values[0] for v in values):
             return self._merged(values, node)
-        return Varying(values)  # what a custom gradient keeps of one call, for its composite
+        # a value that a custom gradient keeps from a call, for the composite of the op
+        return Varying(values)
 
     def _argument(self, args, node):
         if all(type(a) is Value for a in args):

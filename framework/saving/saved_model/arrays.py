@@ -7,7 +7,7 @@ from framework.core.errors import DamagedFileError
 
 
 def stored(name, array, arrays):
-    """Add an array to {name: array}, and return the JSON value from which `restored` finds it."""
+    """Add an array to {name: array}, and return the JSON value by which `restored` finds it."""
     array = np.asarray(array)
     if array.dtype.kind in "OSU":
         texts = [t if type(t) is bytes else str(t).encode() for t in array.reshape(-1).tolist()]

@@ -142,7 +142,7 @@ class RestoredFunction:
     def _mismatch(self, bound):
         if not self._cases:
             reason = self._reasons[0] if self._reasons else (
-                "It was not called, and has no input_signature, so nothing was traced."
+                "It was never called and has no input_signature, so there was nothing to trace."
             )  # fmt: skip
             return f"{self.__name__} was saved without a signature. {reason}"
         options = "; ".join(f"{i}: {c.text}" for i, c in enumerate(self._cases, 1))
@@ -189,7 +189,7 @@ class _Case:
         return f"{self.signature.args}, {self.signature.kwargs}"
 
     def accepts(self, args, kwargs):
-        """Return whether specs or tensors fit."""
+        """Return whether specs or tensors fit this signature."""
         return self._leaves(args, kwargs) is not None
 
     def _leaves(self, args, kwargs):
@@ -215,7 +215,7 @@ class _Case:
         return self._leaves(args, kwargs)
 
     def run(self, tensors):
-        """Return the result for tensors."""
+        """Run the program on tensors and return the result."""
         if self._shared:
             self._check_first_axes(tensors)
         found = self._run(*tensors)

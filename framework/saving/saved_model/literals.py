@@ -69,7 +69,7 @@ def _named_tuple_or_tuple(value, inner):
     return [inner(v) for v in value]
 
 
-_WRITERS = (  # (kind, types, function of the value and the encoder of inner values)
+_WRITERS = (  # rows (kind, types, a function of the value and of the encoder of inner values)
     ("spec", TensorSpec, _spec),
     ("scalar", np.generic, lambda v, inner: [v.dtype.name, inner(v.item())]),
     ("tuple", tuple, _named_tuple_or_tuple),

@@ -85,7 +85,8 @@ def _loaded(file, folder):
             cache[key] = found
         return cache[key]
 
-    # from the last node to the first, so that tuples are complete before they are used
+    # The order is from the last node to the first, so that tuples are complete before others
+    # contain them.
     for number in reversed(range(len(nodes))):
         _fill(made, number, nodes[number])
     for number, functions in file.values["functions"].items():

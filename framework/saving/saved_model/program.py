@@ -60,7 +60,8 @@ class _Description:
     def __init__(self, graph, constant, number_of):
         self._graph, self._constant, self._number_of = graph, constant, number_of
         self._sizes = Builder(_OPSET, graph.traces)
-        # {id of an Array: (its JSON value, the Array, so that its id stays valid)}
+        # maps the id of an Array to (its JSON value, the Array); keeping the Array keeps its id
+        # valid
         self._names = {}
         self._steps, self._sized, self._count = [], 0, 0
 
@@ -96,7 +97,7 @@ class _Description:
         except SaveError as error:
             what = "random draw" if op is None else f"op {op.name!r}"
             raise SaveError(f"The {what}{where(call.node)} cannot be saved: {error}") from None
-        # values that an op saves for its gradient have no number
+        # only the op's results get numbers, not the values that it saves for its gradient
         made = call.outputs[: len(call.node.outputs)]
         step["out"] = [self._new(array) for array in made]
         self._steps.append(step)
@@ -138,7 +139,8 @@ class _Description:
         self._add_calls(graph)
         for inner, outer in zip(graph.results, call.outputs):
             self._names[id(outer)] = self._argument(inner), outer
-        self._names[id(graph)] = None, graph  # keep the Arrays alive, so that their ids stay valid
+        # keeping the graph alive keeps the ids of its Arrays valid
+        self._names[id(graph)] = None, graph
 
     # ---- arguments ----
 

@@ -104,7 +104,7 @@ class _ModelWriter:
 
     def values(self, signatures):
         """Return the object that the saved model's JSON file contains."""
-        # signatures first, because they raise errors where functions only warn
+        # signatures come first, because they raise errors where functions only cause warnings
         named = self._signatures(signatures)
         functions = {
             str(number): {name: described(name, function, self._programs)
@@ -124,7 +124,7 @@ class _ModelWriter:
         if id(holder) in self._numbers:
             return self._numbers[id(holder)]
         number = self._numbers[id(holder)] = len(self._nodes)
-        self._held.append(holder)  # keep the object alive, so that its id stays valid
+        self._held.append(holder)  # keeping the object alive keeps its id valid
         node = {}
         self._nodes.append(node)
         node.update(self._described(holder, number))
@@ -163,7 +163,7 @@ class _ModelWriter:
         try:
             return {SERVING: self._signature(SERVING, single[0])}
         except (SaveError, InvalidArgumentError):
-            return {}  # not requested by the user; the function has a warning
+            return {}  # the user did not ask for this signature, and a warning names the function
 
     def _signature(self, name, function):
         if isinstance(function, Layer):

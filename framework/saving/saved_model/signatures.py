@@ -109,8 +109,8 @@ class TracedFunction:
         self.signature, self.shared = signature, shared
 
 
-_RANKS = range(5)  # the ranks to save for a tensor of unknown rank
-_MOST = 16  # the largest number of signatures to save for one with unknown sizes
+_RANKS = range(5)  # for a tensor of unknown rank, these ranks are saved
+_MOST = 16  # the largest number of signatures that are saved for one signature with unknown sizes
 
 
 def all_traced(function, signature, name, sizes=()):

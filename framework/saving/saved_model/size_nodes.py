@@ -16,7 +16,7 @@ def _divide(a, b):
 
 
 def _reshape(x, shape, allowzero=0):
-    # without `allowzero`, 0 means the size of this axis of the input
+    # unless `allowzero` is set, 0 stands for the size of this axis of the input
     wanted = [n if n or allowzero else x.shape[i] for i, n in enumerate(shape.tolist())]
     return x.reshape(wanted)
 

@@ -16,13 +16,14 @@ def saved_table(value):
     keys, values, default = value.entries()
     if default is None:
         raise SaveError(
-            "keys that the lookup table does not have need one value, but they are hashed or raise"
+            "all keys that the lookup table does not have must get one value, but this table "
+            "hashes them or raises an error"
         )
     return [list(keys), list(values), default, value.dtype, None]
 
 
 class SavedTable:
-    """NumPy function of a lookup op in a loaded function.
+    """The NumPy implementation of a lookup op in a loaded function.
 
     Args:
         keys, values: lists.

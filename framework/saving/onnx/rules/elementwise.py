@@ -27,7 +27,7 @@ _COMPARISONS = {
     "less_equal": "LessOrEqual",
 }  # fmt: skip
 _LOGIC = {"logical_and": "And", "logical_or": "Or", "logical_xor": "Xor"}
-_WHOLE = ("ceil", "floor", "round", "trunc")  # ops that return integers unchanged
+_WHOLE = ("ceil", "floor", "round", "trunc")  # for integers, these ops return their operand
 _BITS = {"bitwise_and": "And", "bitwise_or": "Or", "bitwise_xor": "Xor", "invert": "Not"}
 
 
@@ -46,7 +46,7 @@ def _unary(name, op_type):
 def _binary(name, op_type):
     @wide
     def translate(b, x, y):
-        if x.dtype == _BOOL:  # as in NumPy, + of booleans is `or`, and * is `and`
+        if x.dtype == _BOOL:  # NumPy adds booleans by `or` and multiplies them by `and`
             return b(_BITS.get(name) or {"Add": "Or", "Max": "Or"}.get(op_type, "And"), x, y)
         return b(op_type, x, y)
 
@@ -173,7 +173,8 @@ def signbit(b, x):
     negative = b("Less", x, number(b, 0, x), dtype=_BOOL)
     if x.dtype.kind != "f":
         return negative
-    minus_zero = b("Less", b("Reciprocal", x), number(b, 0, x), dtype=_BOOL)  # 1 / -0 is -inf
+    # the reciprocal of -0 is -inf
+    minus_zero = b("Less", b("Reciprocal", x), number(b, 0, x), dtype=_BOOL)
     return b("Or", negative, b("And", b("Equal", x, number(b, 0, x), dtype=_BOOL), minus_zero))
 
 
@@ -206,7 +207,8 @@ def divide(b, x, y):
         if mean is not None:
             return mean
     x, y = promoted(b, x, y)
-    dtype = b.call.outputs[0].dtype  # a quotient of integers is a float
+    # the quotient of integers is a float, as the op's output dtype says
+    dtype = b.call.outputs[0].dtype
     return b("Div", b.cast(x, dtype), b.cast(y, dtype))
 
 
@@ -230,9 +232,10 @@ def _is_zero(b, x):
 @wide
 def floor_divide(b, x, y):
     if x.dtype.kind != "f":
-        # an exact quotient, because Div of integers rounds towards zero
+        # x - x mod y is a multiple of y; a quotient that is not whole would be rounded towards zero
+        # by Div
         return b("Div", b("Sub", x, b("Mod", x, y)), y)
-    # by the exact remainder, because 1.0 // 0.1 is 9
+    # The quotient is computed from the remainder, because floor(1.0 / 0.1) is 10 instead of 9.
     exact = b("Round", b("Div", b("Sub", x, floor_mod(b, x, y)), y))
     return b("Where", _is_zero(b, y), b("Floor", b("Div", x, y)), exact, dtype=x.dtype)
 
@@ -240,7 +243,7 @@ def floor_divide(b, x, y):
 @rule("whole_mod")
 @wide
 def whole_mod(b, x, y):
-    return b("Mod", x, y)  # for integers, ONNX's Mod has the sign of y
+    return b("Mod", x, y)  # for integers, the result of ONNX's Mod has the sign of y
 
 
 @rule("floor_mod")
@@ -331,7 +334,7 @@ def logaddexp2(b, x, y):
 
 def _log_of_sum(b, x, y, base):
     """Return log(exp(base x) + exp(base y)) / base."""
-    # equal infinities are close, although their difference is NaN
+    # Equal infinities have the distance 0, although their difference is NaN.
     equal = b("Equal", x, y, dtype=_BOOL)
     apart = b("Where", equal, number(b, 0, x), b("Abs", b("Sub", x, y)), dtype=x.dtype)
     more = log1p(b, b("Exp", b("Mul", apart, number(b, -base, x))))

@@ -8,7 +8,7 @@ from framework.saving.onnx.sizes import Size, at_all, known, product
 from framework.saving.onnx.traces import Varying
 
 _BOOL = np.dtype(bool)
-END = 2**63 - 1  # a slice end beyond every axis
+END = 2**63 - 1  # a slice that ends here includes every element of an axis
 
 
 # ---- shape ---------------------------------------------------------------------------------------
@@ -177,7 +177,8 @@ def _advanced(b, x, items, arrays):
     places, lead = _tuples(b, x, index, first)
     rank, count = x.rank, len(arrays)
     order = [*arrays, *(i for i in range(rank) if i not in arrays)]
-    y = b("GatherND", b.transpose(x, order), places)  # GatherND indexes the leading axes
+    # GatherND indexes the leading axes, so the indexed axes come first
+    y = b("GatherND", b.transpose(x, order), places)
     kept = [lead + i for i in range(rank - count)]
     return b.transpose(y, [*kept[:first], *range(lead), *kept[first:]])
 

@@ -39,7 +39,8 @@ def reduce_mean(b, x, *, axis, keepdims):
         return _reduced(b, "ReduceMean", x, axis, keepdims)
     total = _reduced(b, "ReduceSum", b.cast(x, np.int64), axis, keepdims)
     count = b.squeeze(b.size(product(x.shape[i] for i in axis)), 0)
-    return b.cast(b("Div", total, count), x.dtype)  # Div of integers rounds towards zero
+    # Div of integers rounds towards zero, as the op does
+    return b.cast(b("Div", total, count), x.dtype)
 
 
 @rule("reduce_any")

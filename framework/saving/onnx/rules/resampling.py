@@ -50,7 +50,7 @@ def _resize(b, x, axis, size, method, antialias):
         b.refuse(
             f"resizing by {method!r}{' with antialias' if antialias else ''} needs known sizes"
         )
-    # Runtimes resize only the last axes: move the axis to the end, after an axis of size 1.
+    # Runtimes resize only the last axes, so the axis is moved to the end, behind an axis of size 1.
     perm = [i for i in range(x.rank) if i != axis] + [axis]
     y = b.transpose(x, perm)
     shape = tuple(x.shape[i] for i in perm)
@@ -72,7 +72,7 @@ def _merged(sizes):
 
 @rule("filter_axis")
 def filter_axis(b, x, *, axis, weights, before, after):
-    """Compute the filter as a weighted sum of shifted slices of the padded axis."""
+    """Compute the filtered axis as a weighted sum of shifted slices of the padded axis."""
     size = b.call.outputs[0].shape[axis]
     widths = np.zeros((2, x.rank), np.int64)
     widths[:, axis] = before, after

@@ -23,7 +23,7 @@ def _segment(reduction, first):
         shape = b.call.outputs[0].shape
         narrow = x.dtype.name in ("int8", "int16", "uint8", "uint16", "bool")
         wide = b.cast(x, np.int32) if narrow else x
-        # one extra row receives the elements whose index is out of range
+        # an extra row receives the elements whose index is out of range, and is removed at the end
         start = b.fill(first(x.dtype), (count + 1, *shape[1:]), wide.dtype)
         outside = b("Less", ids, number(b, 0, ids), dtype=_BOOL)
         beyond = b.cast(b.squeeze(b.size(count), 0), ids.dtype)

@@ -22,8 +22,8 @@ def look_up(b, keys, *, table):
     known, values, default = table.entries()
     if default is None:
         b.refuse(
-            "keys that the table does not have need one value, but they are hashed or raise. Use "
-            "num_oov_indices=1"
+            "all keys that the table does not have must get one value, but this table hashes "
+            "them or raises an error. Use num_oov_indices=1"
         )
     return _encoded(b, keys, known, values, default, table.dtype)
 
