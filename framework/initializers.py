@@ -231,32 +231,32 @@ class _Scaled(VarianceScaling):
 
 @initializers.add()
 class GlorotUniform(_Scaled, fixed=(1.0, "fan_avg", "uniform")):
-    """Uniform within sqrt(6 / (fan_in + fan_out)) (Glorot & Bengio 2010)."""
+    """Draws uniform values within ±sqrt(6 / (fan_in + fan_out)) (Glorot & Bengio 2010)."""
 
 
 @initializers.add()
 class GlorotNormal(_Scaled, fixed=(1.0, "fan_avg", "truncated_normal")):
-    """Truncated normal of variance 2 / (fan_in + fan_out) (Glorot & Bengio 2010)."""
+    """Draws truncated normal values of variance 2 / (fan_in + fan_out) (Glorot & Bengio 2010)."""
 
 
 @initializers.add()
 class HeUniform(_Scaled, fixed=(2.0, "fan_in", "uniform")):
-    """Uniform within sqrt(6 / fan_in) (He et al. 2015, arXiv:1502.01852)."""
+    """Draws uniform values within ±sqrt(6 / fan_in) (He et al. 2015, arXiv:1502.01852)."""
 
 
 @initializers.add()
 class HeNormal(_Scaled, fixed=(2.0, "fan_in", "truncated_normal")):
-    """Truncated normal of variance 2 / fan_in (He et al. 2015, arXiv:1502.01852)."""
+    """Draws truncated normal values of variance 2 / fan_in (He et al. 2015, arXiv:1502.01852)."""
 
 
 @initializers.add()
 class LecunUniform(_Scaled, fixed=(1.0, "fan_in", "uniform")):
-    """Uniform within sqrt(3 / fan_in) (LeCun et al. 1998)."""
+    """Draws uniform values within ±sqrt(3 / fan_in) (LeCun et al. 1998)."""
 
 
 @initializers.add()
 class LecunNormal(_Scaled, fixed=(1.0, "fan_in", "truncated_normal")):
-    """Truncated normal of variance 1 / fan_in (LeCun et al. 1998)."""
+    """Draws truncated normal values of variance 1 / fan_in (LeCun et al. 1998)."""
 
 
 @initializers.add("OrthogonalInitializer")
@@ -389,7 +389,7 @@ def deserialize(config, custom_objects=None):
 
 InitializerField = Annotated[Configured, Resolved("an initializer", get)]
 
-# functions under TensorFlow's names, such as `tf.initializers.zeros`
+# TensorFlow's names of these classes, such as `tf.initializers.zeros`
 constant, identity, ones, orthogonal, stft, zeros = (
     Constant, Identity, Ones, Orthogonal, STFT, Zeros,
 )  # fmt: skip

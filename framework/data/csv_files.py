@@ -155,7 +155,7 @@ class _Rows:
                 lines = csv_blocks.CsvLines(data, ord(delimiter), count)
                 try:
                     found = self._columns(lines, path, number) if lines.regular else None
-                except InvalidArgumentError:  # the row-by-row reader raises it at its row
+                except InvalidArgumentError:  # reading row by row raises the error at its row
                     found = None
                 if found is None:
                     yield from self._one_by_one(path, _text(data), number)

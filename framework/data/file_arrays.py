@@ -17,7 +17,7 @@ from framework.core import dtypes
 from framework.core.errors import DTypeError, InvalidArgumentError, LoadError, ShapeError
 
 _CHUNK_MEMORY = 64 << 20  # the number of bytes of decoded chunks to keep in memory
-# size in bytes of the fixed part of a zip local file header (the file name follows it)
+# the size in bytes of the fixed part of a zip member's local header, before the file name
 _HEADER = 30
 
 
@@ -50,7 +50,7 @@ class FileArray:
         return self.shape[0]
 
     def __getitem__(self, key):
-        if isinstance(key, tuple):  # a dataset indexes one row by (i, ...)
+        if isinstance(key, tuple):  # datasets select row i by the index (i, ...)
             return self.rows(key[0], key[0] + 1)[0]
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
@@ -109,7 +109,8 @@ class RawArray(FileArray):
     def _read(self, view, offset):
         if hasattr(os, "preadv"):
             return os.preadv(self._file.fileno(), [view], offset)
-        with self._lock:  # Windows cannot read at a given position: seek and read under a lock
+        # Windows cannot read at a given position, so this code seeks and reads under a lock.
+        with self._lock:
             self._file.seek(offset)
             return self._file.readinto(view)
 
@@ -160,7 +161,7 @@ def hdf5_array(dataset, name):
     if not raw or not dataset.shape or not len(dataset) or dataset.file.mode != "r":
         return ChunkedArray(dataset, name)
     found = RawArray(dataset.file.filename, offset, dataset.shape, dataset.dtype)
-    # compare the first and the last row: a user block in the file shifts the offsets
+    # The first and the last row are compared, because a user block in the file shifts the offsets.
     ends = [0, len(dataset) - 1]
     same = all(found[(i, ...)].tobytes() == np.asarray(dataset[i]).tobytes() for i in ends)
     return found if same else ChunkedArray(dataset, name)

@@ -177,7 +177,8 @@ def _padded(arrays, shape, value):
             row[: array.shape[0]] = array
         return out
     for i, array in enumerate(arrays):
-        # store the str object itself, because NumPy would store a 0-d array of strings as an object
+        # the str object itself is stored, because NumPy would store a 0-d array of strings as an
+        # object
         out[(i, *map(slice, array.shape))] = array if array.ndim else array[()]
     return out
 
@@ -308,7 +309,7 @@ class Window(Stage):
             if not held or (self.drop_remainder and len(held) < self.reach):
                 return END
             window = held[:: self.stride]
-            # if shift > size, skip the elements between two windows
+            # if shift > size, the elements between two windows are skipped
             deque(islice(_tried(source), max(0, self.shift - len(held))), maxlen=0)
             del held[: self.shift]
             for element in window:

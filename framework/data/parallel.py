@@ -101,7 +101,7 @@ class Tuner:
 
     def __init__(self, cpus):
         self.count, self.most = cpus, _TIMES * cpus
-        # (the most results per second, the number of calls at a time that gave them)
+        # the best measurement: (results per second, number of calls at a time)
         self._best = None
         self._tried = []
         self._begin(None)

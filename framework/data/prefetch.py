@@ -57,7 +57,7 @@ class Ahead:
         """End the thread."""
         self._ended = True
         self._stop.set()
-        # makes room in a full queue, so that a producer that waits in `put` continues
+        # an item removed from a full queue makes room for a producer that waits in `put`
         while not self._ready.empty():
             self._ready.get_nowait()
 

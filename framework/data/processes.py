@@ -114,7 +114,7 @@ def _caught(worker):
     except WorkerError:
         raise
     except Exception as error:
-        # raised later, because the results of the other workers must be read first
+        # this error is raised later, because the results of the other workers must be read first
         return _Failure(error)
 
 
@@ -315,7 +315,8 @@ class _Memory:
         self._pipe, self._parent = pipe, parent_process()
         self._memory, self._half, self._turn = None, 0, 0
         self._inbox = None
-        self._early = []  # messages that arrived before the answer with the requested memory
+        # messages that arrived while the worker waited for the memory it had requested
+        self._early = []
 
     def next_task(self):
         """Return the parts of the next task: pickled bytes, and the buffers of arrays."""

@@ -85,7 +85,7 @@ class _Search:
     def _read(self, kind, name, steps, roots):
         if kind == CLOSURE:
             cell = roots[CLOSURE].get(name)
-            if cell is None:  # a variable of the enclosing function: check its value too
+            if cell is None:  # a local variable of the function, which its inner functions share
                 return True
             found = [cell.cell_contents]
         elif name in roots[GLOBAL]:

@@ -103,7 +103,8 @@ class ParquetDataset(Dataset):
 class ParquetRows(Stage):
     """A stage of the rows of Parquet files, in Rows of one record batch each."""
 
-    calls_python = True  # lets `prefetch` read ahead in a thread
+    # True lets `prefetch` read files ahead in a thread, although no user code runs
+    calls_python = True
     streams = True
 
     def __init__(self, paths, columns, batch_rows):

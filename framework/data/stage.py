@@ -38,7 +38,7 @@ class Stage:
     # the number of started iterations if the order depends on this number; otherwise None
     epoch = None
     seed = None  # the seed of the order, if it has one
-    parent: Any = None  # the first parent; None for a source
+    parent: Any = None  # the first parent stage; None for a source stage
 
     def __init__(self, *parents):
         self.parents = parents
@@ -273,7 +273,7 @@ class GeneratorStage(Stage):
     def elements(self):
         if type(self.signature) is TensorSpec:
             for array in self.arrays():
-                # copy, because the generator may change its array afterwards
+                # the array is copied, because the generator may change it afterwards
                 yield Tensor(array.copy())
             return
         for value in self.make():

@@ -36,7 +36,7 @@ def array_in(value, name):
     if array.dtype.kind in "SUO":
         return array_of(array)  # TensorFlow, too, stores strings as bytes
     try:
-        # in the machine's byte order
+        # an array in another byte order is cast to the machine's order
         return array.astype(dtypes.as_dtype(array.dtype).np, copy=False)
     except DTypeError as error:
         raise DTypeError(f"{name}: {error}") from None

@@ -49,7 +49,7 @@ def run(stage, what, function, element, number):
     """Return `function(element)`; an error names the element and the stage."""
     try:
         return call(function, element)
-    except StopIteration as error:  # it would end the iteration without an error
+    except StopIteration as error:  # this error would end the iteration silently
         failure = RuntimeError(f"{what} raised StopIteration.")
         noted(failure, stage, what, number)
         raise failure from error

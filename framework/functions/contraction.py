@@ -20,7 +20,7 @@ from framework.ops.casting import like, widened
 from framework.ops.complex import conjugated, is_complex, squared_size
 from framework.ops.slices import IndexedSlices, coalesced, sliced
 
-_tensor = tensor  # `norm` has a parameter `tensor`, which hides the function
+_tensor = tensor  # this second name is needed because `norm` has a parameter `tensor`
 
 
 def matmul(

@@ -35,7 +35,7 @@ def lin_space(start: TensorLike, stop: TensorLike, num: Any, name: str | None = 
     return linspace(start, stop, num)
 
 
-# TensorFlow 1's tutorials import tf.contrib.eager as `tfe` and use these names of it.
+# Tutorials for TensorFlow 1 import tf.contrib.eager as `tfe` and use these names.
 contrib = SimpleNamespace(
     eager=SimpleNamespace(
         GradientTape=GradientTape,

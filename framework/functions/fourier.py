@@ -121,7 +121,7 @@ def _real_transform(x, fft_length, rank, what):
     for axis, length in enumerate(lengths, x.ndim - rank):
         x = fitted(x, length, axis)
     if not lengths[-1]:
-        # there are no frequencies to compute
+        # a transform of length 0 has no frequencies
         return cast(x, dtype=np.result_type(x.dtype.np, np.complex64))
     y = fourier.rfft(x, length=lengths[-1])
     others = tuple(range(x.ndim - rank, x.ndim - 1))
@@ -131,7 +131,7 @@ def _real_transform(x, fft_length, rank, what):
 def _back_transform(x, fft_length, rank, what):
     x = _complex(x, rank, what)
     if fft_length is None and not x.shape[-1]:
-        return real(x)  # there are no frequencies to transform
+        return real(x)  # an input without frequencies gives an empty result
     default = (*x.shape[x.ndim - rank : -1], 2 * (x.shape[-1] - 1))
     lengths = _lengths(fft_length, default, what)
     if lengths[-1] < 1:

@@ -106,7 +106,8 @@ class KerasCallback(Callback):
             raise DTypeError(
                 f"KerasCallback: writer: expected a folder or a SummaryWriter, got {writer!r}."
             )
-        hparams_pb(hparams, trial_id)  # raise errors about values now, not in `fit`
+        # this call raises errors about the values now instead of in `fit`
+        hparams_pb(hparams, trial_id)
         record = self._framework
         record.hparams, record.trial_id = dict(hparams), trial_id
         record.target, record.writer = writer, None

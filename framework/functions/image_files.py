@@ -52,7 +52,7 @@ def _decode_infer(contents, *, channels, dtype, frames, **_):
     return ((None, *shape) if frames in ("all", "as found") else shape), np.dtype(dtype)
 
 
-# not in the op table, because these ops have no derivative and need Pillow
+# these ops are not in the op table, because they have no derivative and need Pillow
 _decoded = Op(
     "decode_image", _decode, no_derivative, inputs=("contents",), infer=_decode_infer, raises=True,
     listed=False, sized_by_values=True, fresh=True,

@@ -19,7 +19,9 @@ from framework.ops import movement as ops
 from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.slices import gather_rows
 
-_slice, _tensor = slice, tensor  # functions and parameters below hide `slice` and `tensor`
+# These second names are needed because functions and parameters below are named `slice` and
+# `tensor`.
+_slice, _tensor = slice, tensor
 
 
 def where(

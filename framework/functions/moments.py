@@ -27,7 +27,7 @@ def moments(
         keepdims: keep the axes with size 1.
     """
     source = tensor(x)
-    # integers stay integers, whose mean is cut to an integer as in TensorFlow
+    # the mean of integers is truncated to an integer, as in TensorFlow
     x = widened(source) if source.dtype.is_inexact else source
     axes, keepdims = all_axes(axes, x.ndim, "moments"), bool(keepdims)
     mean = reduction.reduce_mean(x, axis=axes, keepdims=True)

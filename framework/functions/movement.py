@@ -21,7 +21,7 @@ from framework.ops import movement as ops
 from framework.ops.complex import conjugated
 from framework.ops.ragged_tensor import RaggedTensor
 
-_tensor = tensor  # some functions have a parameter `tensor`, which hides the function
+_tensor = tensor  # this second name is needed because some functions have a parameter `tensor`
 
 # ---- shape ---------------------------------------------------------------------------------------
 
@@ -39,7 +39,7 @@ def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Te
     except (ValueError, TypeError) as error:
         if is_symbolic(x, shape):
             return apply(_RESHAPE, (x, shape), {}, error)
-        shape = sizes(shape, "reshape")  # raises an error if `shape` is malformed
+        shape = sizes(shape, "reshape")  # this call raises an error if `shape` is malformed
         raise _no_reshape(x.shape, shape) from None
 
 
@@ -119,7 +119,7 @@ def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -
     except (ValueError, TypeError) as error:
         if is_symbolic(x, shape):
             return apply(_BROADCAST_TO, (x, shape), {}, error)
-        shape = sizes(shape, "broadcast_to")  # raises an error if `shape` is malformed
+        shape = sizes(shape, "broadcast_to")  # this call raises an error if `shape` is malformed
         raise ShapeError(
             f"broadcast_to: Incompatible shapes: {list(x.shape)} vs. {list(shape)}: the first does "
             "not broadcast to the second."

@@ -156,7 +156,7 @@ def _common_shape(labels, logits, what):
     try:
         if len(labels) == len(logits):
             return np.broadcast_shapes(labels, logits)
-    except (ValueError, TypeError):  # the comparison of None, an unknown size, raises a TypeError
+    except (ValueError, TypeError):  # a comparison with None, an unknown size, raises a TypeError
         pass
     raise ShapeError(f"{what}: labels of shape {labels} do not fit logits of shape {logits}.")
 

@@ -72,7 +72,7 @@ def gather_nd(
     places = _places(indices, inner, "gather_nd", bad_indices_policy)
     depth = indices.shape[-1]
     if depth == 1 and not batch_dims and not _ignores(bad_indices_policy, "gather_nd"):
-        # the gradient of this function is IndexedSlices, as in TensorFlow
+        # the gradient of `gather_rows` is IndexedSlices, as that of TensorFlow's function
         return gather_rows(x, places)
     size = math.prod(inner[:depth])
     if batch_dims:

@@ -94,7 +94,8 @@ def _unit(unit, what):
 def _length(text, unit):
     if unit == "BYTE":
         return len(text)
-    return sum(byte & 0xC0 != 0x80 for byte in text)  # count the bytes that begin a UTF-8 character
+    # only the first byte of each UTF-8 character is counted
+    return sum(byte & 0xC0 != 0x80 for byte in text)
 
 
 @operation
@@ -183,7 +184,8 @@ def _as_string(value, form):
     if isinstance(value, complex):
         return b"(%s,%s)" % (_as_string(value.real, form), _as_string(value.imag, form))
     if isinstance(value, float) and not math.isfinite(value):
-        form = form.replace("%0", "%")  # like C's printf, pad inf and nan with spaces, not zeros
+        # C's printf, too, pads inf and nan with spaces instead of zeros
+        form = form.replace("%0", "%")
     return (form % value).encode()
 
 

@@ -102,8 +102,9 @@ class _Grams(NamedTuple):
 
     widths: tuple
     separator: bytes
-    pads: tuple  # the padding words (before a row, after a row), or None
-    most: int  # the largest number of padding words on each side; -1: the width of the n-gram - 1
+    pads: tuple  # the padding words (before a row, after a row), or None for no padding
+    # the largest number of padding words on each side; -1 means the width of the n-gram - 1
+    most: int
     short: bool
 
     def __call__(self, words, row_splits):

@@ -58,7 +58,7 @@ def number_operands(x, y, name):
     """Convert operands by the strict rule to tensors of one dtype other than bool, or raise."""
     x, y = strict(x, y)
     one = x if type(x) is Tensor else y
-    if type(one) is Tensor:  # the other operand is a number or has the same dtype
+    if type(one) is Tensor:  # after `strict`, the other operand is a number or has the same dtype
         if one.array.dtype is not _BOOL:
             return x, y
         raise refused_booleans(name)

@@ -242,7 +242,7 @@ class Layer(
             initializer = "glorot_uniform" if dtype.is_floating else "zeros"
         budget = thread.budget
         if budget is not None and budget.has_values and _loads_all(self):
-            # the model file sets the value later, and drawing a random one is slow
+            # zeros, because the model file sets the value later, and random values are slow to draw
             initializer = "zeros"
         with naming(self), making_variables():
             variable = KerasVariable(

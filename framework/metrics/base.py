@@ -27,7 +27,7 @@ metrics = Registry("metric", package="framework.metrics")
 class MetricRecord(Record):
     """The internal state of a metric: its variables and inner metrics."""
 
-    variables = metrics = None  # None shows that Metric.__init__ has not run
+    variables = metrics = None  # None means that Metric.__init__ has not run
 
 
 class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, direction=None):

@@ -29,7 +29,7 @@ class VariablePlan:
     def __init__(self, names, decay, rate_index, program, clip, trainable, held=(), bare=None):
         self.names = names  # the names of the variable's slots
         self.held = held  # the variable and its slot variables
-        self.decay = decay  # the weight decay, or None
+        self.decay = decay  # the variable's weight decay, or None
         self.rate_index = rate_index  # the index of the rate in `OptimizerRecord.rates`
         self.program = program  # the compiled update, or None if `update` runs uncompiled
         # (clipping function, limit) of the variable's group, or None for the optimizer's clipping

@@ -156,7 +156,7 @@ class Reader:
         """Read the values of a dataset that has been checked."""
         if not array.size:
             return
-        # get_offset() is None if the data are compressed or in several chunks
+        # the offset is None if the data are compressed or in several chunks
         start = dataset.id.get_offset()
         if start is None or not _is_plain(dataset):
             dataset.read_direct(array if dataset.dtype.kind != "V" else array.view(dataset.dtype))

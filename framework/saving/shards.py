@@ -59,7 +59,8 @@ class ShardWriter:
         self._map, self._writer = {}, None
 
     def __enter__(self):
-        with ExitStack() as stack:  # if an error occurs in this block, the stack discards the files
+        # if an error occurs in this block, the ExitStack discards the files
+        with ExitStack() as stack:
             with clear_errors(self._path):
                 stack.enter_context(only_writer(self._path))
                 _complete(self._path)

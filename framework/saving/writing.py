@@ -39,7 +39,7 @@ def replacing(path):
             file.flush()
             _keep_mode(file.fileno(), final)
             os.fsync(file.fileno())
-            if fcntl is not None:  # renamed while the lock excludes other writers
+            if fcntl is not None:  # the file is renamed while the lock excludes other writers
                 partial.replace(final)
                 replaced = True
         with clear_errors(path):

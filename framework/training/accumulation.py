@@ -70,7 +70,7 @@ class Accumulator:
         """Return (gradients, variables) of the accumulated batches, and clear the accumulator."""
         total = [None] * len(self.variables)
         for kind in list(self._weights):
-            if kind in self._fresh:  # gradients of a single batch are returned bit for bit
+            if kind in self._fresh:  # the gradients of a single batch are returned bit for bit
                 gradients = dict(self._fresh[kind][1])
             else:
                 gradients = self._sums[kind]
@@ -114,7 +114,7 @@ class Accumulator:
         gradient = self._scaled(gradient, weight)
         have = sums.get(place)
         if type(have) is np.ndarray and type(gradient) is np.ndarray and have.ndim:
-            have += gradient  # in place: only the accumulator has this array
+            have += gradient  # summed in place, because only the accumulator refers to this array
         else:
             sums[place] = self._sum(have, gradient)
 

@@ -32,7 +32,7 @@ class Plans:
 
     def __init__(self, model, name):
         self._model, self.plan_cache = model, PlanCache(name)
-        self._facts = None  # (change counters, hash of the model's state) at the last call
+        self._facts = None  # the change counters and the hash of the model's state at the last call
         # the number of consecutive changes of settings that left no plan to use again
         self._in_vain = 0
 
@@ -63,7 +63,7 @@ class Plans:
                 if not array.flags.c_contiguous:
                     key.append(array.strides)
             elif part is None:
-                key += cls, None  # for None, `describe` adds the same two entries to the key
+                key += cls, None  # `describe` adds the same two entries to the key for None
             else:
                 batch[i] = as_tensors(part)
                 describe(batch[i], key, arrays, id)
@@ -100,7 +100,7 @@ class _BatchFunction(CallArguments):
         self.values, self._leaves = (
             batch,
             None,
-        )  # the base class's __init__ would set these attributes
+        )  # attributes that the base class's __init__ would set
         self._run, self._names = run, names
 
     def __call__(self, tensors):

@@ -52,7 +52,7 @@ class Compilation:
         self.step = None
         self.told = set()  # the mistakes, by keyword, that `fit` has already warned about
 
-    def __getstate__(self):  # without the step, because a copied model builds its own
+    def __getstate__(self):  # the step is left out, because a copied model builds its own
         return {**vars(self), "step": None}
 
     @property
@@ -114,7 +114,8 @@ class CompiledLoss:
 
     def forget(self):
         """Forget which losses belong to which outputs; the next batch matches them again."""
-        self._rows = None  # (output index, loss, weight, tracker) for each loss
+        # a tuple (output index, loss, weight, tracker) for each loss, once losses are matched
+        self._rows = None
         self._only = None  # the only loss, if there is one output and no loss weight
         self._outputs = None
         self.trackers = []
@@ -298,7 +299,8 @@ class CompiledMetrics:
     def forget(self):
         """Forget which metrics belong to which outputs; the next batch matches them again."""
         self._outputs = None
-        self._plain, self._weighted = [], []  # pairs (output index, metric)
+        # pairs (output index, metric) of the metrics without and with sample weights
+        self._plain, self._weighted = [], []
         self._by_name = {}
 
     @property

@@ -61,7 +61,8 @@ def run_fit(
                     break
             saving.at_end(logs)
         finally:
-            _finalize_variables(model, epochs)  # Keras, too, does this also after an error
+            # the variables get their averages after an error, too, as in Keras
+            _finalize_variables(model, epochs)
         callbacks.call("on_train_end", logs=logs)
         saving.close()
     finally:

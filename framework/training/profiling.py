@@ -104,7 +104,7 @@ class Meter(Recorder):
         self._layer = self._phase = self._last = None
 
     def __enter__(self):
-        # must come after the tape's recorder, which gives outputs their serials
+        # this recorder must come after the tape's, which gives outputs their serial numbers
         recorders.push(self)
 
     def __exit__(self, *_):

@@ -53,7 +53,7 @@ class TrainingStep:
         self._clip, self._accumulator, self._compute_parts = clip, accumulator, compute_parts
         self._metrics, self._loss_names = list(metrics), list(loss_names)
         self._unmatched = bool(self._metrics)
-        self.first_loss = None  # the loss of the first batch, an array
+        self.first_loss = None  # the loss of the first batch, as an array
         self._frozen = False  # whether the user was warned that the model has no trainable weights
         self._logs = None  # what `update_metrics` returned for the last batch
         self._gives_loss_only = accumulator is None and not reports
@@ -169,7 +169,7 @@ class TrainingStep:
         """
         if self._accumulator is None or not self._accumulator.count:
             return False
-        if self._scaled and is_ours(self.optimizer):  # scaling a loss would also set the stage
+        if self._scaled and is_ours(self.optimizer):  # sets the stage as `scale_loss` would
             self.optimizer._framework.stage = "unscaled"
         if self._plans.possible():
             self._parts.flush()

@@ -26,7 +26,7 @@ from framework.ops import elementwise
 from framework.ops import movement as ops
 from framework.ops.contraction import matmul_with_vectors
 
-_slice = slice  # the function `slice` below hides Python's
+_slice = slice  # this second name is needed because a function below is named `slice`
 # ---- conversion and properties -------------------------------------------------------------------
 
 

@@ -27,7 +27,10 @@ def _real(x, rank, what):
     """Convert `x` to a real tensor of 32 bits or more with at least `rank` axes."""
     x = widened(floating(x))
     if not x.dtype.is_floating:
-        raise DTypeError(f"{what}: expected real numbers, got {x.dtype}. Give them as a pair.")
+        raise DTypeError(
+            f"{what}: expected real numbers, got {x.dtype}. Give complex numbers to "
+            f"fft as a pair (real, imaginary)."
+        )
     if x.ndim < rank:
         raise ShapeError(f"{what}: expected rank {rank} or more, got shape {tuple(x.shape)}.")
     return x

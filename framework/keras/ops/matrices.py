@@ -83,7 +83,7 @@ def vander(x: TensorLike, N: Any = None, increasing: bool = False) -> Tensor:
     count = x.shape[0] if N is None else int(N)
     column = movement.reshape(as_dtype(x, "int32") if x.dtype.is_bool else x, shape=(-1, 1))
     first = np.ones((x.shape[0], min(count, 1)), column.dtype.np)
-    if count > 1:  # products instead of powers, so that the derivative of x⁰ at 0 is 0
+    if count > 1:  # products instead of powers give x⁰ the derivative 0 at 0
         rest = movement.broadcast_to(column, shape=(x.shape[0], count - 1))
         powers = ops.cumprod(movement.concat(first, rest, axis=1), axis=1, reverse=False)
     else:

@@ -28,7 +28,7 @@ FORMATS = (*_ABSOLUTE, *_RELATIVE)
 
 
 def columns(boxes):
-    """Return the four coordinates, each of shape (..., 1)."""
+    """Return the four coordinates of boxes (..., 4), each of shape (..., 1)."""
     return tuple(getitem(boxes, index=(Ellipsis, slice(i, i + 1))) for i in range(4))
 
 

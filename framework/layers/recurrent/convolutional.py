@@ -43,7 +43,7 @@ class ConvLSTMCell(LSTMCellFields, DropoutRNNCell, Layer):
     use_bias: bool = True
 
     dropout_mask_count = 4
-    state_size = (-1, -1)  # h and c; -1, because their sizes depend on the inputs
+    state_size = (-1, -1)  # -1, because the sizes of the states h and c depend on the inputs
 
     def __post_init__(self):
         for name in ("kernel_size", "strides", "dilation_rate"):

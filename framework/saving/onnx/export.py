@@ -128,7 +128,7 @@ def _finished(b, inputs, results, names, graph):
         computed = any(source in node.outputs for node in nodes)
         if computed and source not in renamed:
             renamed[source] = name
-        else:  # the source is an input or a constant, or this result is returned twice
+        else:  # a source that is an input, a constant or returned twice needs an Identity node
             source = renamed.get(source, source)
             nodes.append(layout.identity(source, name))
     layout.rename(nodes, renamed)
@@ -160,7 +160,7 @@ def _write(onnx, path, given, b, written, sizes):
             data.unlink(missing_ok=True)
         raise
     for other in path.parent.glob(f"{glob.escape(path.name)}.????????.data"):
-        if other != data:  # data files of a model that this model replaces
+        if other != data:  # these data files belong to the model that was replaced
             other.unlink(missing_ok=True)
 
 

@@ -94,7 +94,7 @@ def derivation(values, known_values):
         values: the size in each trace.
         known_values: the sizes that the graph has: tuples of their values.
     """
-    # in reverse order, because the most recent sizes are the most likely sources
+    # the most recent sizes come first, because they are the most likely sources
     found = list(known_values)[::-1]
     pairs = [(a, b) for i, a in enumerate(found) for b in found[i:]] if len(found) < 64 else []
     singles = [(a,) for a in found]

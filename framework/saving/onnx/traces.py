@@ -118,7 +118,7 @@ def _traced_graph(function, arguments, assigns):
     call.recording.undo()
     outside = user_position()
     for node in call.recording.nodes:
-        # a node without a line of its own has that of the export call, which would mislead
+        # a node on the line of the export call has no line of its own in the function
         if node.line == outside:
             node.line = None
     _check(call.recording, call, assigns)

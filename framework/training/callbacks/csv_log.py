@@ -38,7 +38,8 @@ class CSVLogger(Callback):
         record.position, record.resume = partial(_position, self), partial(_resume, self)
         if batch:
             record.needs = frozenset({"loss"})
-            # The hook is set only if needed, because it then runs at every batch.
+            # This hook is set only if needed, because callbacks with a batch hook are called at
+            # every batch.
             self.on_train_batch_end = partial(_write_batch, self)
 
     def on_train_begin(self, logs: Any = None) -> None:

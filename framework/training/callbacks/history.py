@@ -23,7 +23,8 @@ class History(Callback):
         self._framework.saves = ("epoch", "history", "batches")
         if batch:
             self._framework.needs = frozenset({"loss"})
-            # The hook is set only if needed, because it then runs at every batch.
+            # This hook is set only if needed, because callbacks with a batch hook are called at
+            # every batch.
             self.on_train_batch_end = partial(_keep_loss, self)
 
     def on_train_begin(self, logs: Any = None) -> None:

@@ -71,7 +71,8 @@ class ModelCheckpoint(Monitor):
                     'ModelCheckpoint: save_freq must be "epoch" or a number of batches, got '
                     f"{save_freq!r}."
                 )
-            # The hook is set only if needed, because it then runs at every batch.
+            # This hook is set only if needed, because callbacks with a batch hook are called at
+            # every batch.
             self.on_train_batch_end = partial(_after_batch, self)
         self._framework.epoch = self._framework.batches = 0
         self.asynchronous = asynchronous

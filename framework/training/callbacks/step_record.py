@@ -35,7 +35,7 @@ class StepRecord:
         return rates_of(optimizer, variables) if "rates" in self._needs else None
 
     def take(self, batch, outputs, loss, gradients, rates):
-        """Keep the needed values of one step, from before the update."""
+        """Store the values of one step that callbacks need, as they were before the update."""
         held, needs = {}, self._needs
         if "batch" in needs:
             held["batch"] = batch

@@ -25,7 +25,8 @@ class SwapEMAWeights(Callback):
         self._framework.saves = ("_framework.swapped",)
 
     def on_train_begin(self, logs: Any = None) -> None:
-        _averages(self)  # raises an error before the first epoch if there are no averages
+        # this call raises an error now, before the first epoch, if there are no averages
+        _averages(self)
         self._framework.swapped = False
 
     def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:

@@ -68,7 +68,7 @@ class TensorBoard(Callback):
         update_freq: Any = "epoch", profile_batch: Any = 0, embeddings_freq: Any = 0,
         embeddings_metadata: Any = None, write_gradients: bool = False,
     ):  # fmt: skip
-        # raises an error before `fit` if the package tensorboard is missing
+        # this call raises an error now, before `fit`, if the package tensorboard is missing
         event_file.messages("compat.proto.event_pb2")
         self.log_dir, self.write_graph, self.write_images = str(log_dir), write_graph, write_images
         self.histogram_freq = board_settings.frequency(histogram_freq, "histogram_freq")
@@ -96,7 +96,8 @@ class TensorBoard(Callback):
         record.position, record.resume = partial(_position, self), partial(_resume, self)
         record.release = partial(_close, self)
         if self.update_freq != "epoch" or write_steps_per_second or record.profiled:
-            # The hooks are set only if needed, because they then run at every batch.
+            # These hooks are set only if needed, because callbacks with them are called at every
+            # batch.
             self.on_train_batch_begin = partial(_before_batch, self)
             self.on_train_batch_end = partial(_after_batch, self)
         if self.update_freq != "epoch":

@@ -20,7 +20,7 @@ class Activity(NamedTuple):
     op: str
     layer: object  # the layer that called the activation, or None
     line: str
-    units: int  # the size of the last axis
+    units: int  # the number of units, which is the size of the last axis
     dead: int  # the number of units that are 0 in all rows
     saturated: float  # the fraction of values at the limits of sigmoid or tanh
 

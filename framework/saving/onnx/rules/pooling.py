@@ -57,7 +57,7 @@ def window_sum(b, x, *, size, strides, padding, dilations):
         note = getattr(divisor, "note", None)
         return mean(False) if note == ("window_count", (size, strides, padding)) else None
 
-    if "auto_pad" in window:  # runtimes disagree if automatic padding counts in the mean
+    if "auto_pad" in window:  # runtimes disagree on whether the mean includes automatic padding
         total = b("Mul", mean(False), _counts(b, x, size, window))
     else:
         total = b("Mul", mean(True), number(b, math.prod(size), x))
