@@ -52,7 +52,7 @@ class SparseRows:
         if numbers is None:  # array[None] adds an axis of size 1 in front
             indices = np.column_stack([np.zeros(len(self._indices), np.int64), self._indices])
             return SparseRows(_sparse(indices, self._values, (1, *self.shape)))
-        if isinstance(numbers, tuple):  # a dataset indexes one row by (i, ...)
+        if isinstance(numbers, tuple):  # datasets select row i by (i, ...)
             i = numbers[0]
             part = slice(self._starts[i], self._starts[i + 1])
             return _sparse(self._indices[part, 1:], self._values[part], self.shape[1:])

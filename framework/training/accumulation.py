@@ -132,7 +132,7 @@ class Accumulator:
         return contents
 
     def hold(self, held, variables, count):
-        """Set the contents to a result of `held`: gradients of `variables`, of `count` batches."""
+        """Set the contents to a result of `held`: gradients of `variables` over `count` batches."""
         self.clear()
         self.variables, self.count = variables, count
         for text, how, weight, rows in held:

@@ -169,7 +169,7 @@ class TrainingStep:
         """
         if self._accumulator is None or not self._accumulator.count:
             return False
-        if self._scaled and is_ours(self.optimizer):  # sets the stage as `scale_loss` would
+        if self._scaled and is_ours(self.optimizer):  # the accumulated gradients are unscaled
             self.optimizer._framework.stage = "unscaled"
         if self._plans.possible():
             self._parts.flush()

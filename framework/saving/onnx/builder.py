@@ -10,7 +10,7 @@ _INT64 = np.dtype(np.int64)
 
 
 class RefusalError(Exception):
-    """A rule cannot express a call; `translate.py` adds the name of the call."""
+    """The error of a rule that cannot express a call; `translate.py` adds the call's name."""
 
 
 class Node:
@@ -218,7 +218,7 @@ class Builder:
         return derivation(n.values, self.dims_known) is not None
 
     def at(self, shape, trace):
-        """Return the value of a shape in one trace."""
+        """Return a shape of ints: its Sizes have the values of one trace."""
         return tuple(at(n, trace) for n in shape)
 
     # ---- frequent nodes ----

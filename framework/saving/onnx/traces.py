@@ -104,7 +104,7 @@ def path_of(variable):
 
 
 def _packed(result):
-    """Return (tensors, None) for a nest of tensors, or (None, None)."""
+    """Return a call's result as (tensors, None), or as (None, None) if it is no nest of tensors."""
     leaves = [leaf.read() if isinstance(leaf, CoreVariable) else leaf
               for leaf in nest.flatten(result)]  # fmt: skip
     return (leaves if all(type(leaf) is Tensor for leaf in leaves) else None), None
@@ -273,7 +273,7 @@ def _first_difference(listed):
 
 
 def expanded(call, count):
-    """Return (arguments, GeneralGraph) of the composite of a call's op for the sizes of the call.
+    """Return (arguments, GeneralGraph) of the composite of an op, traced for the sizes of a call.
 
     Args:
         call: a Call whose op has a composite.

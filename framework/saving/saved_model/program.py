@@ -350,7 +350,7 @@ class Program:
 
 
 class _Open:
-    """A function of the state for a value that is known when the program runs."""
+    """A value that is known only when the program runs, as a function of the program's state."""
 
     __slots__ = ("reader",)
 

@@ -47,7 +47,7 @@ class SavedSignature:
         return [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
 
     def of_rank(self, rank):
-        """Return the signature with `rank` for unknown ranks; with None unchanged."""
+        """Return the signature with `rank` as every unknown rank; None changes nothing."""
         if rank is None:
             return self
         return self._with(
@@ -55,7 +55,7 @@ class SavedSignature:
         )
 
     def with_sizes(self, sizes):
-        """Yield the signature with sizes of variables, or their roots, except on axis 0."""
+        """Yield the signature with unknown sizes, except of axis 0, set to variables' sizes."""
         opens = sum(n is None for s in self.specs for n in tuple(s.shape)[1:])
         roots = [math.isqrt(n) for n in sizes if math.isqrt(n) ** 2 == n]
         known = [None, *sorted({*roots, *sizes, 1}, key=lambda n: (n not in roots, n))]
@@ -185,7 +185,7 @@ def _traced(function, signature, name, fills):
 
 
 def _trial_shapes(specs):
-    """Yield (whether first axes share a size, shapes with a Size for each unknown size)."""
+    """Yield combinations to try: (whether first axes share a size, the shapes with Sizes)."""
     opens = [(i, axis) for i, s in enumerate(specs) for axis, n in enumerate(s.shape) if n is None]
     firsts = [place for place in opens if place[1] == 0]
     for shared in (False, True) if len(firsts) > 1 else (False,):
@@ -219,7 +219,7 @@ def _numbered(result):
 
 
 class Place:
-    """The place of a tensor in a structure."""
+    """Stands for the tensor of this number in a nested result."""
 
     def __init__(self, number):
         self.number = number

@@ -17,7 +17,7 @@ RULES = {}
 
 
 def rule(*names):
-    """Decorate a rule of the ops with these names."""
+    """Return a decorator that makes a function the rule of the ops with these names."""
 
     def add(function):
         for name in names:
