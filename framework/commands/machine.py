@@ -43,7 +43,7 @@ def warmup():
 
 
 def _quiet():
-    """A context manager that suppresses the log message about compilation."""
+    """Suppress the log message about compilation from now on."""
     if not tier.numba_missing() and (jit := tier.library("jit")) is not None:
         jit.notice.logged = True
 

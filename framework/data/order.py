@@ -18,7 +18,7 @@ from framework.data.structure import packer
 
 
 class Slice(IndexStage):
-    """A stage of the elements start, start + step, ... before `stop`, as `take` selects them."""
+    """A stage of the elements start, start + step, ... below stop, for `take`, `skip`, `shard`."""
 
     direct = True
 

@@ -130,7 +130,7 @@ class Tuner:
         return self.count
 
     def _judge(self, rate):
-        """Process the rate of the current count, and choose the next one."""
+        """Compare the results per second with the best so far, and choose the next count."""
         self._tried.append(self.count)
         most, count = self._best or (0.0, 0)
         # Fewer calls at a time are chosen if they are nearly as fast, more only if they are faster.

@@ -117,7 +117,7 @@ def _spec_of_symbol(value, _):
 
 
 def _with_unknown_batch_size(spec, argument, argument_spec):
-    """Return `spec` with None as first size wherever the argument's batch size is unknown, too."""
+    """Return `spec` with None for first sizes that equal an argument's unknown batch size."""
     pairs = zip(nest.flatten(argument), nest.flatten(argument_spec))
     sizes = {t.shape[0] for t, s in pairs if getattr(s, "shape", None) and s.shape[0] is None}
 

@@ -33,7 +33,7 @@ def word_index(path, name, file_hash):
 
 
 def arrays(file, names):
-    """Return a file's arrays: texts and labels for training, texts and labels for the test."""
+    """Return the arrays `names` of a file, where texts and their labels alternate."""
     found = load_npz(file, names)
     for texts, labels in zip(found[::2], found[1::2]):
         is_texts = texts.ndim == 1 and all(

@@ -141,7 +141,7 @@ class CategoryEncoding(Layer):
 
 
 class _BinTable:
-    """The NumPy implementation of an op that maps a number to its bin (the boundaries up to it)."""
+    """The NumPy implementation of an op that maps each number to the index of its bin."""
 
     dtype = np.dtype(np.int32)
 

@@ -376,7 +376,7 @@ def _filled(value, state):
 
 
 def _size_reader(name):
-    """Return a function from the state to the array of a size, or to a value's shape."""
+    """Return the _Open that reads a size, or a value's shape, from the state of a run."""
     kind, _, number = name.partition(" ")
     if kind == "value":
         return _Open(lambda state: np.array(state[int(number)].shape, np.int64))
