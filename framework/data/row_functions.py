@@ -133,7 +133,7 @@ class ChainReader:
             self._parts.append((place, read, None if chain else finish))
 
     def __call__(self, numbers):
-        """Return the rows `numbers` (a sequence per argument) as an element; None if guards fail."""
+        """Return the rows `numbers` (one sequence each) as an element; None if a guard fails."""
         if thread.stack or (self._state is not None and self._state.changed() is not None):
             return None
         found = []
