@@ -25,8 +25,8 @@ except AttributeError as error:
 #   the CPU's threads; instead: train in one process, with accumulate=n for larger batches
 ```
 
-A name stands for all names below it. `docs/make_coverage.py` makes this page from
-`framework/core/left_out.txt`.
+An entry also stands for all names inside it: `tf.tpu` also for `tf.tpu.experimental`.
+`docs/make_coverage.py` writes this page from `framework/core/left_out.txt`.
 """
 
 
