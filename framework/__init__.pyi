@@ -1,8 +1,8 @@
 from framework import (
-    autodiff as autodiff, bitwise as bitwise, compat as compat, config as config, data as data,
-    debugging as debugging, distribute as distribute, dtypes as dtypes, errors as errors,
-    experimental as experimental, image as image, initializers as initializers, io as io,
-    keras as keras, linalg as linalg, lookup as lookup,
+    audio as audio, autodiff as autodiff, bitwise as bitwise, compat as compat, config as config,
+    data as data, debugging as debugging, distribute as distribute, dtypes as dtypes,
+    errors as errors, experimental as experimental, image as image, initializers as initializers,
+    io as io, keras as keras, linalg as linalg, lookup as lookup,
     losses as losses, math as math, metrics as metrics, nest as nest, nn as nn,
     optimizers as optimizers, ragged as ragged, random as random, saved_model as saved_model,
     sets as sets, signal as signal, sparse as sparse, strings as strings, summary as summary,

@@ -114,9 +114,13 @@ def read_wav(path):
     Raises:
         DamagedFileError: the file is not such a file, or is truncated before its samples.
     """
-    data = Path(path).read_bytes()
+    return samples_of(Path(path).read_bytes(), path)
+
+
+def samples_of(data, path):
+    """Return what `read_wav` does, for the bytes of a file; `path` is its name in messages."""
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
-        raise DamagedFileError(f"{path}: expected a WAV file, got the head {data[:12].hex()}.")
+        raise DamagedFileError(f"{path}: expected a WAV file, got the head {data[:12].hex()!r}.")
     form = samples = None
     at = 12
     while at + 8 <= len(data) and samples is None:

@@ -1,4 +1,4 @@
-"""Values of TensorFlow's functions of signals, against NumPy, SciPy and sums written out."""
+"""Values of TensorFlow's functions of signals and sounds, against NumPy and SciPy."""
 
 import numpy as np
 import scipy.fftpack
@@ -32,7 +32,21 @@ VORBIS = np.sin(np.pi / 2 * np.sin(np.pi / 4 * (np.arange(4) + 0.5)) ** 2)
 KAISER = np.kaiser(5, 12.0)
 DERIVED = np.sqrt(np.cumsum(np.kaiser(4, 12.0))[:3] / np.kaiser(4, 12.0).sum())
 
+WAV = (
+    b"RIFF0\0\0\0WAVEfmt \x10\0\0\0\1\0\2\0\x40\x1f\0\0\0\x7d\0\0\4\0\x10\0data"
+    b"\x0c\0\0\0\0\x40\0\xe0\xff\x7f\0\x80\xcd\x0c\xab\x2a"
+)
+SOUND = np.array([[16384, -8192], [32767, -32768], [3277, 10923]]) / 32768
+
 VALUES = {
+    "audio.decode_wav": (
+        lambda f: tuple(f(WAV, 3, 4)),
+        (np.pad(SOUND[:, [0, 1, 1]], ((0, 1), (0, 0))), 8000),
+    ),
+    "audio.encode_wav": (
+        lambda f: f([[0.5, -0.25], [2.0, -3.0], [0.1, 0.333333]], 8000).item() == WAV,
+        True,
+    ),
     "signal.dct": (lambda f: f(X), scipy.fftpack.dct(X)),
     "signal.fft": (lambda f: f(Z), np.fft.fft(Z)),
     "signal.fft2d": (lambda f: f(Z), np.fft.fft2(Z)),

@@ -36,6 +36,7 @@ HOMES = {
     "debugging.": tf.debugging, "dtypes.": tf.dtypes, "errors.": tf.errors, "nest.": tf.nest,
     "autodiff.": tf.autodiff, "image.": tf.image, "signal.": tf.signal, "strings.": tf.strings,
     "sets.": tf.sets, "bitwise.": tf.bitwise, "sparse.": tf.sparse, "ragged.": tf.ragged,
+    "audio.": tf.audio,
 }  # fmt: skip
 CLASSES = (
     "Tensor", "Variable", "GradientTape", "UnconnectedGradients", "Module", "name_scope",

@@ -9,7 +9,7 @@ from framework.compiler.concrete_function import ConcreteFunction
 from framework.compiler.function import Function
 from framework.core import nest
 from framework.core.conversion import tensor
-from framework.core.errors import InvalidArgumentError, LoadError, SaveError
+from framework.core.errors import InvalidArgumentError, LoadError, NotFoundError, SaveError
 from framework.core.operand import Operand
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
@@ -58,8 +58,8 @@ def _cases_or_reason(name, function, given, writer):
         signature = SavedSignature(bound.args, bound.kwargs)
         traced = all_traced(function.call, signature, name, writer.sizes)
         return [case_of(found, writer) for found in traced], None
-    except (SaveError, InvalidArgumentError, TypeError) as error:
-        return [], str(error)
+    except (SaveError, InvalidArgumentError, NotFoundError, TypeError) as error:
+        return [], str(error)  # NotFoundError: it reads the file that an argument names
 
 
 def _default(default):

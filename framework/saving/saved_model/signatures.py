@@ -10,7 +10,7 @@ from framework.core.dtypes import as_dtype
 from framework.core.errors import ExportError, InvalidArgumentError, SaveError
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
-from framework.saving.onnx.sizes import size_from
+from framework.saving.onnx.sizes import at_all, size_from
 from framework.saving.onnx.traces import FILLS, filled, first_that_runs, general_graph
 
 _FIRST = ((2, 3, 5, 4), (4, 2, 3, 7), (3, 7, 4, 2), (5, 4, 2, 6))
@@ -28,6 +28,10 @@ networks that halve sizes several times."""
 _MOST_OPEN, _MOST_TRIED, _MOST_PLAIN = 3, 250, 65
 """The largest numbers of unknown sizes to try with sizes of variables, and of combinations. One
 unknown size alone is also tried with all numbers below the last."""
+
+_MOST_ELEMENTS = 2**20
+"""The largest number of elements of one argument when it is tried with sizes of variables. The
+product of two sizes of variables is rarely an argument's, and would take seconds to try."""
 
 
 class SavedSignature:
@@ -63,7 +67,10 @@ class SavedSignature:
             known += [n for n in range(2, _MOST_PLAIN) if n not in known]
         if not 0 < opens <= _MOST_OPEN:
             return
-        for chosen in islice(product(known, repeat=opens), 1, _MOST_TRIED):
+        combinations = list(islice(product(known, repeat=opens), 1, _MOST_TRIED))
+        if opens > 1:  # few given sizes first, since they cover more; of these the small ones
+            combinations.sort(key=lambda c: (opens - c.count(None), math.prod(n or 1 for n in c)))
+        for chosen in combinations:
             numbers = iter(chosen)
             yield self._with(
                 lambda s, numbers=numbers: TensorSpec(
@@ -149,7 +156,7 @@ def _of_rank(function, signature, name, sizes):
         if any(fixed.is_covered_by(each.signature) for each in found):
             continue
         try:
-            found.append(_traced(function, fixed, name, FILLS[:1]))
+            found.append(_traced(function, fixed, name, FILLS[:1], _MOST_ELEMENTS))
         except (SaveError, InvalidArgumentError):
             continue
         if len(found) == _MOST:
@@ -157,7 +164,8 @@ def _of_rank(function, signature, name, sizes):
     return found, failure
 
 
-def _traced(function, signature, name, fills):
+def _traced(function, signature, name, fills, most=math.inf):
+    """Trace `function` for a signature, on arguments of at most `most` elements."""
     specs, structures = signature.specs, []
 
     def call(*tensors):
@@ -169,15 +177,18 @@ def _traced(function, signature, name, fills):
 
     def attempt(sizes, fill):
         count = max((len(n.values) for s in sizes for n in s if hasattr(n, "values")), default=2)
-        trials = [[filled(s, spec.dtype.np, k, fill) for s, spec in zip(sizes, specs)]
-                  for k in range(count)]  # fmt: skip
+        trials = ([filled(s, spec.dtype.np, k, fill) for s, spec in zip(sizes, specs)]
+                  for k in range(count))  # fmt: skip
         return general_graph([call] * count, trials, assigns=True)[0]
 
     def of_sizes(shared, sizes):
         return first_that_runs([partial(attempt, sizes, fill) for fill in fills]), shared
 
     try:
-        trials = [partial(of_sizes, *trial) for trial in _trial_shapes(specs)]
+        shapes = [trial for trial in _trial_shapes(specs) if _largest(trial[1]) <= most]
+        if not shapes:
+            raise SaveError(f"{name} cannot be saved for arguments of so many elements.")
+        trials = [partial(of_sizes, *trial) for trial in shapes]
         graph, shared = first_that_runs(trials, (InvalidArgumentError, ExportError))
     except ExportError as error:
         raise SaveError(f"{name} cannot be saved: {error}") from None
@@ -195,6 +206,11 @@ def _trial_shapes(specs):
                 others = cycle(rows[:1] if same else rows)
                 sizes = {p: next(of_first if p[1] == 0 else others) for p in opens}
                 yield shared, _shapes(specs, sizes)
+
+
+def _largest(shapes):
+    """Return the number of elements of the largest array that has one of the shapes."""
+    return max((math.prod(max(at_all(n)) for n in shape) for shape in shapes), default=0)
 
 
 def _shapes(specs, sizes):

@@ -6,6 +6,7 @@ import pytest
 import framework as tf
 from framework import keras
 from framework.core.errors import DamagedFileError, ExportError, LoadError, SaveError
+from framework.saving.saved_model import signatures
 from framework.saving.saved_model.saving import FILE, KIND
 from framework.saving.states import read_state, write_state
 
@@ -185,6 +186,29 @@ def test_open_sizes_that_only_those_of_variables_fit(tmp_path):
     np.testing.assert_array_equal(found.flat(x), made.flat(x))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Could not find matching"):
         found.shift(tf.ones([7, 5]))
+
+
+def test_large_sizes_of_variables_are_not_tried(tmp_path, monkeypatch):
+    counted = []
+    filled = signatures.filled
+    monkeypatch.setattr(
+        signatures, "filled", lambda *a: (x := filled(*a), counted.append(x.size))[0]
+    )
+    made = tf.Module()
+    made.kernels = [tf.Variable(tf.ones(shape)) for shape in ((784, 700), (700, 500), (500, 10))]
+
+    @tf.function(input_signature=[tf.TensorSpec([None] * 4, tf.uint8)])
+    def call(x):
+        x = tf.reshape(x, [-1, 784]) / 255
+        for kernel in made.kernels:
+            x @= tf.cast(kernel, x.dtype)
+        return x
+
+    made.call = call
+    found = through(made, tmp_path)
+    x = np.random.default_rng(0).integers(0, 255, (3, 28, 28, 1), np.uint8)
+    np.testing.assert_array_equal(found.call(x), made.call(x))
+    assert sum(counted) < 2**28
 
 
 def test_printing_and_custom_gradients(tmp_path, capsys):

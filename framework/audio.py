@@ -1,0 +1,5 @@
+"""tf.audio: WAV files."""
+
+from framework.core.lazy import attach_stub
+
+__getattr__, __dir__ = attach_stub(__name__)

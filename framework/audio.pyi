@@ -1,0 +1,1 @@
+from framework.functions.audio import *
