@@ -5,4 +5,4 @@ from framework.data.directories import (
 from framework.data.sequences import (
     timeseries_dataset_from_array as timeseries_dataset_from_array,
 )  # fmt: skip
-from framework.keras.preprocessing import image as image, sequence as sequence
+from framework.keras.preprocessing import image as image, sequence as sequence, text as text

@@ -1,4 +1,4 @@
-"""keras.preprocessing.image: conversion of images between Pillow, arrays and files."""
+"""keras.preprocessing.image: images from files and arrays, and batches of changed ones."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.preprocessing.sequence: padding of sequences."""
+"""keras.preprocessing.sequence: padding and windows of sequences."""
 
 from framework.core.lazy import attach_stub
 
