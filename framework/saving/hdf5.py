@@ -6,6 +6,7 @@ reads data.
 """
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class Reader:
 
     def __init__(self, file, name, limits):
         self.name, self._limits = name, limits
-        self._bytes, self._heaps_checked = file, False
+        self._bytes, self._heaps_checked, self._checked = file, False, set()
         with damage(name):
             self._file = h5py().File(file, "r")
             self._datasets, self._groups = _walk(self._file, name, limits)
@@ -196,6 +197,8 @@ class Reader:
         return self._file[path]
 
     def _check(self, dataset, path):
+        if path in self._checked:
+            return
         where = f"{self.name}: {path}"
         plist = dataset.id.get_create_plist()
         if dataset.is_virtual or dataset.external or plist.get_external_count():
@@ -220,6 +223,7 @@ class Reader:
                 f"{where}: the shape {dataset.shape} declares {declared:,} bytes, but {stored:,} "
                 "are stored."
             )
+        self._checked.add(path)
 
 
 def _bytes_of(dataset):
@@ -371,8 +375,13 @@ def write_dataset(group, path, array, checks=True):
 
 
 def _store_sum(dataset, crc):
-    library = h5py()
-    space = library.h5s.create(library.h5s.SCALAR)
-    name = array_sums.NAME.encode()
-    attribute = library.h5a.create(dataset.id, name, library.h5t.STD_U32LE, space)
+    # h5py's own `attrs` writes an attribute under another name first, and renames it
+    kind, space = _sum_type()
+    attribute = h5py().h5a.create(dataset.id, array_sums.NAME.encode(), kind, space)
     attribute.write(np.array(crc, np.uint32))
+
+
+@cache
+def _sum_type():
+    library = h5py()
+    return library.h5t.STD_U32LE, library.h5s.create(library.h5s.SCALAR)

@@ -261,6 +261,7 @@ _broken("class of another sort", _set(*_DENSE, "class_name", value="MeanSquaredE
 _broken("module a number", _set(*_DENSE, "module", value=3))
 _broken("layer config a list", _set(*_DENSE, "config", value=[1]))
 _broken("unknown argument", _set(*_DENSE, "config", "unites", value=3))
+_broken("layer name with a path", _set(*_DENSE, "config", "name", value=f"../../{CANARY}"))
 _broken("units a text", _set(*_DENSE, "config", "units", value="many"))
 _broken("units negative", _set(*_DENSE, "config", "units", value=-3))
 _broken("units huge", _set(*_DENSE, "config", "units", value=10**12))
