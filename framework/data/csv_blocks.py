@@ -23,7 +23,7 @@ from framework.kernels.csv_fields import (
 
 
 class CsvLines:
-    """The fields of a block of whole lines; `regular` tells if all lines have as many fields.
+    """The fields of a block of whole lines; `regular` is True if all lines have as many fields.
 
     Args:
         data: bytes that end with a newline and hold no quotes.

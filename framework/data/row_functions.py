@@ -93,7 +93,7 @@ class RowFunction:
 
     def _by_rows(self, *parts):
         leaves, guard = nest.flatten(parts), _ExactOps()
-        # The recorder must start before the Batched level to receive the ops on all rows.
+        # The recorder starts before the Batched level, so that it receives the ops on all rows.
         recorders.push(guard)
         try:
             level, count = Level(), leaves[0].array.shape[0]

@@ -29,7 +29,7 @@ from framework.data.stage import UNKNOWN, Stage
 from framework.data.structure import packer
 
 _FORMAT, _VERSION = "framework elements", 1
-# the first byte of a record tells if it holds an element or JSON text
+# a record's first byte: whether it holds an element or JSON text
 _ELEMENT, _TEXT = b"\x00", b"\x01"
 
 

@@ -33,7 +33,7 @@ def _whole(table):
 
 
 def _input_names(model):
-    """Return the names of a functional model's inputs if there are several or a dict; else []."""
+    """Return the names of a functional model's inputs if it has several or a dict, else []."""
     inputs = getattr(model, "inputs", None)
     if getattr(model._framework, "graph", None) is None or not inputs:
         return []

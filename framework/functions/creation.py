@@ -285,7 +285,7 @@ def one_hot(
            [1., 0., 0.]], dtype=float32)
     """
     if isinstance(indices, np.ndarray) and indices.dtype.kind in "fb":
-        # TensorFlow casts NumPy arrays of floats to int64, but raises for such tensors
+        # TensorFlow casts NumPy arrays of floats to int64, but refuses tensors of floats
         indices = indices.astype(np.int64)
     indices = tensor(indices)
     if not indices.dtype.is_integer:

@@ -58,7 +58,7 @@ def _of_one(params, ids):
 
 
 def _of_parts(parts, ids):
-    """Look up the ids in the part that has them, and arrange the rows in the order of `ids`."""
+    """Look up each id in the part that holds its row; return the rows in the order of `ids`."""
     count = len(parts)
     flat = cast(movement.reshape(ids, shape=(-1,)), dtype=np.dtype(np.int64))
     parts = [tensor(p) for p in parts]

@@ -10,8 +10,7 @@ from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.program_settings import data_format_of
 
 DataFormat = Annotated[str | None, Resolved("'channels_last' or 'channels_first'", data_format_of)]
-"""The type of the field `data_format`, the order of axes. None means "
-    "keras.config.image_data_format()."""
+"""The type of fields for the order of axes; None means keras.config.image_data_format()."""
 
 
 def take_input_shape(layer, kwargs):

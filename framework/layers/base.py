@@ -424,8 +424,7 @@ class Layer(
 Layer._framework.default_build = Layer.build
 
 _BASE_CONFIGS = {Layer.get_config}
-"""Base classes' `get_config` methods, which do not know the arguments of a user-defined "
-    "`__init__`."""
+"""The `get_config` methods that know no arguments of a user-defined `__init__`."""
 
 
 def _loads_all(layer):

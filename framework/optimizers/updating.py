@@ -281,7 +281,7 @@ def update_in_place(optimizer, updates, numbers):
             rebound += zip(plan.held, destinations)
     form = plan.program.form
     form(variables, form.numbers.prepare(*numbers))
-    for v, destination in rebound:  # `hold` also tells recorders about the new buffers
+    for v, destination in rebound:  # `hold` notifies recorders of the new buffers
         v.hold(destination)
 
 

@@ -1,6 +1,6 @@
-"""Checksums of arrays: the CRC-32 of dtype, shape and bytes, beside each array in a file.
+"""Checksums that files hold beside each array: the CRC-32 of its dtype, shape and bytes.
 
-They are for formats without checksums of their own: HDF5 and safetensors.
+The formats HDF5 and safetensors have no checksums of their own.
 """
 
 import os
@@ -11,20 +11,20 @@ from framework.saving.checksum import Reading, can_read_at, read_at
 from framework.saving.crc32 import Crc32, joined
 
 NAME = "crc32"
-"""The name of a dataset's attribute in HDF5, and of an entry of the metadata in safetensors."""
+"""The name of the checksums: an attribute of HDF5 datasets, a metadata entry of safetensors."""
 
-_LARGE = 2**24  # bytes from which several threads read one array
-_SHARE = 2**23  # the least bytes of small arrays per thread
+_LARGE = 2**24  # from this number of bytes on, several threads read one array
+_SHARE = 2**23  # a thread reads small arrays of at least this number of bytes
 _THREADS = 4
 
 
 def begun(dtype, shape, size):
-    """Return a `Crc32` of dtype and shape, which has still to get the bytes of the array.
+    """Return a `Crc32` that holds dtype and shape; the caller adds the bytes of the array.
 
     Args:
         dtype: the name of the dtype in the format.
-        shape: of the array.
-        size: the number of bytes.
+        shape: the shape of the array.
+        size: the number of bytes of the array.
     """
     crc = Crc32(size)
     crc.update(_head(dtype, shape))
@@ -32,7 +32,7 @@ def begun(dtype, shape, size):
 
 
 def _head(dtype, shape):
-    """Return dtype and shape as bytes, a multiple of 4 so that the CRC of the values is fast."""
+    """Return dtype and shape as bytes, padded to a multiple of 4, which makes the CRC-32 fast."""
     text = f"{dtype} {tuple(map(int, shape))}".encode()
     return text + b" " * (-len(text) % 4)
 
@@ -68,7 +68,7 @@ def refuse(damaged, count, name):
 
 
 def _sums(file, arrays):
-    """Return the checksums of arrays: large ones each by threads, the others shared by threads."""
+    """Return the checksums of arrays; threads share the bytes of large arrays, and small arrays."""
     found, small, total = [None] * len(arrays), [], 0
     for number, (_, dtype, shape, start, size, _) in enumerate(arrays):
         if size < _LARGE:

@@ -16,7 +16,8 @@ from functools import cache, lru_cache
 import numpy as np
 
 _WORDS, _GAP = 91639, 91639 - 41678
-_LEAST = 2**20  # bytes from which this is faster than zlib, with the rest of 360 kB
+# from this number of bytes on, this is faster than zlib, which computes the last 360 kB
+_LEAST = 2**20
 _ONES = 2**32 - 1
 _POLYNOMIAL = 0xEDB88320  # the polynomial of CRC-32, with its bits in reverse order
 _ORDER = 2**32 - 1  # the order of x modulo the polynomial: x ** _ORDER is 1
@@ -87,7 +88,7 @@ def joined(first, second, length):
     return _product(_power(8 * length), first) ^ second
 
 
-@lru_cache(maxsize=4096)  # arrays of a model have few different lengths
+@lru_cache(maxsize=4096)  # the arrays of a model have few different sizes
 def _power(exponent):
     """Return x ** exponent modulo the polynomial; the highest bit is the coefficient of 1."""
     result, place = 1 << 31, 0  # the polynomial 1: the highest bit is the coefficient of x ** 0

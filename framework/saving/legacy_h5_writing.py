@@ -76,7 +76,7 @@ def _write_arrays(group, named):
             name = f"{path}_{number}"
         names.append(name)
         values = np.asarray(array)
-        # HDF5 has no bfloat16
+        # HDF5 has no dtype bfloat16
         stored = values.astype(np.float32) if values.dtype.kind == "V" else values
         write_dataset(group, name, stored)
     _write_names(group, "weight_names", names)

@@ -38,7 +38,7 @@ from framework.saving.weights import (
 )
 from framework.saving.writing import clear_errors, replacing
 
-KERAS_VERSION = "3.15.1"  # the version of Keras that saved files declare
+KERAS_VERSION = "3.15.1"  # saved files declare this version of Keras
 _CONFIG = "config.json"
 _BLOCK = 2**20
 
@@ -122,7 +122,7 @@ def _about():
 
 
 def _write(model, file, folder):
-    weights = partial(write_variables, model, checks=False)  # the member has a checksum
+    weights = partial(write_variables, model, checks=False)  # the zip file has a checksum
     assets = partial(write_assets, model)
     write_archive(file, folder, *described(model), weights, assets)
 

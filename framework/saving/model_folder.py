@@ -12,7 +12,7 @@ from framework.saving import texts
 from framework.saving.writing import clear_errors, flush_folder, only_writer
 
 METADATA, SAVED_MODEL = "metadata.json", "saved_model.pb"
-_SUMS = "crc32"  # the entry of the metadata with the checksums of the other files
+_SUMS = "crc32"  # the metadata hold the checksums of the other files under this name
 
 
 class FolderWriter:

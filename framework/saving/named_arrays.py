@@ -201,7 +201,7 @@ _DTYPES = {
     "I32": "int32", "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32",
     "U16": "uint16", "U8": "uint8", "BOOL": "bool", "C64": "complex64", "C128": "complex128",
 }  # fmt: skip
-_ELEMENTS = 2**20  # the number of elements to copy at a time
+_ELEMENTS = 2**20  # the number of elements that are copied at a time
 _CODES = {name: code for code, name in _DTYPES.items()}
 
 

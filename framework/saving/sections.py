@@ -8,8 +8,8 @@ from framework.saving.background import Background
 from framework.saving.checksum import Reading, fill
 from framework.saving.crc32 import Crc32, joined
 
-_LEAST = 2**23  # bytes from which it costs less to join checksums than to read twice
-_BESIDE = 2**20  # bytes from which a thread beside the writing pays
+_LEAST = 2**23  # from this number of bytes on, joining checksums takes less time than reading twice
+_BESIDE = 2**20  # from this number of bytes on, a second thread computes the checksum
 
 
 class Pieces:
@@ -44,7 +44,7 @@ def _through(crc, file, start, size):
 
 @contextmanager
 def adding(crc, data):
-    """Context manager that adds a buffer of bytes to a `Crc32` while the block writes it.
+    """A context manager that adds a buffer of bytes to a `Crc32` while the block writes it.
 
     A large buffer is added by a thread: writing takes about twice as long as the checksum, and both
     release the interpreter's lock. The buffer must not change in the block.
@@ -57,7 +57,7 @@ def adding(crc, data):
     thread.start(partial(crc.update, data))
     try:
         yield
-    finally:  # the buffer may be gone afterwards
+    finally:  # the caller may free the buffer after the block
         thread.wait()
 
 

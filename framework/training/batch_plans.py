@@ -100,7 +100,7 @@ class _BatchFunction(CallArguments):
         self.values, self._leaves = (
             batch,
             None,
-        )  # attributes that the base class's __init__ would set
+        )  # the attributes that the base class's __init__ sets
         self._run, self._names = run, names
 
     def __call__(self, tensors):

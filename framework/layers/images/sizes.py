@@ -251,7 +251,7 @@ class RandomCrop(MovingLayer):
         data = box.converted(bounding_boxes, name, "xyxy", *old)
         if old[0] > size[0] and old[1] > size[1]:
             high, wide = size
-        else:  # for smaller images, the crop had the target's aspect ratio
+        else:  # smaller images were cropped to the target's aspect ratio
             high, wide = (min(n, m - int(k)) for n, m, k in zip(size, old, (top, left)))
         top, left = (tensor(start, dtype="float32", casts=True) for start in (top, left))
         edges = box.cropped(data["boxes"], top, left, high, wide)
