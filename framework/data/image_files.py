@@ -79,7 +79,7 @@ def _frames(source, kind, channels, ratio):
 
 
 def _pixels(source, channels):
-    if source.mode.startswith("I"):  # 16-bit grayscale
+    if source.mode.startswith("I"):  # Pillow's modes of 16-bit grayscale images
         return _with_channels(np.asarray(source).astype(np.uint16)[:, :, None], channels)
     mode = _MODES.get(channels) or _NATIVE.get(source.mode, "RGB")
     if channels == 1 and source.format == "PNG" and source.mode not in ("1", "L", "LA"):

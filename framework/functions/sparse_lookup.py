@@ -52,8 +52,8 @@ def embedding_lookup_sparse(
         given = as_sparse(sp_weights, what)
         if given.values.shape != ids.values.shape:
             raise ShapeError(
-                f"{what}: expected one weight per id, got {len(given.values)} and "
-                f"{len(ids.values)}."
+                f"{what}: expected one weight per id, got {len(given.values)} weights "
+                f"for {len(ids.values)} ids."
             )
         weights = given.values
         weights = weights if weights.dtype == found.dtype else cast(weights, dtype=found.dtype.np)
