@@ -355,7 +355,7 @@ class Optimizer(
 
 
 def _sets_rules(optimizer):
-    """Return whether an assignment to `groups` sets rules: in a user's class, only in `__init__`."""
+    """Return whether an assignment to `groups` sets rules; in a user's class only in `__init__`."""
     return optimizer._framework.opening or in_package(type(optimizer))
 
 
