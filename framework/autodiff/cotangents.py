@@ -17,9 +17,7 @@ from framework.ops.slices import IndexedSlices, gather_rows, joined
 
 
 class UnconnectedGradients(enum.Enum):
-    """The values of the argument `unconnected_gradients`: what `gradient` gives unconnected
-    sources.
-    """
+    """Values of the argument `unconnected_gradients`: what a source that has no gradient gets."""
 
     NONE = "none"
     ZERO = "zero"

@@ -91,7 +91,7 @@ class CustomGradient:
     def __init__(self, f):
         functools.update_wrapper(self, f)
         self._f = f
-        # {number of inputs with a derivative: the op that calls with so many inputs record}
+        # {number of inputs with a derivative: the op that calls with this many inputs record}
         self._ops = {}
 
     def __call__(self, *args, **kwargs):

@@ -1,7 +1,8 @@
 """Kernel patterns: one kernel computes several nodes faster than one kernel per node.
 
 The patterns are a convolution and the pooling that reads it, with their backward passes; both
-gradients of a convolution; GELU and its derivative. The results have the same bits.
+gradients of a convolution; GELU and its derivative. The results have the same bits as those of the
+single nodes.
 """
 
 import itertools

@@ -228,7 +228,7 @@ def _constant(value, shape):
 CALL, BYTE = 0.5e-6, 1e-10
 # A plan starts to use loops once its NumPy calls have taken as long as importing Numba and
 # compiling the loops that are not cached on disk.
-# The import of Numba, and the compilation of one loop, take about so many seconds.
+# estimated time, in seconds, of the import of Numba, and of the compilation of one loop
 _TO_LOAD, _TO_COMPILE = 0.1, 0.7
 TRIAL = 20  # After this many calls, a plan estimates the time that loops would save.
 # If a call writes more bytes than this, the gain of loops is estimated before the first call.

@@ -22,7 +22,7 @@ _FEW, _SMALL = 3, 5e-6
 _SHARED = 1 << 18  # Several threads sum the columns of an array of at least this many bytes.
 # A single node joins a region only if no array has more bytes; NumPy is as fast on larger ones.
 _JOINS = 1 << 17
-_OF_PRODUCT = 8e-12  # A multiplication of a matrix product takes about so many seconds.
+_OF_PRODUCT = 8e-12  # estimated time per multiplication of a matrix product, in seconds
 # A task of more than _HEAVY estimated seconds is heavy. After a heavy task, only nodes that read
 # its result join the region.
 _HEAVY = 1e-4

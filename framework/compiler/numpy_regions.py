@@ -1,7 +1,7 @@
 """Parallel regions of plans without Numba: large products, their epilogues and row kernels.
 
 Independent tasks run in parallel. Tasks that need the same rows form a chain, which a thread runs
-for a range of rows (see `matmul.several`). The results have the same bits.
+for a range of rows (see `matmul.several`). The results have the same bits as without regions.
 """
 
 from framework.compiler.ir import Graph, OpNode

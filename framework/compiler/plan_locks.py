@@ -62,7 +62,7 @@ _all = weakref.WeakSet()
 _assigning = threading.RLock()
 # Every traced call holds this lock, because the call may change any variable.
 _tracing = PlanLock()
-_LONGEST = 60.0  # A traced call waits at most so many seconds for the plans of other threads.
+_LONGEST = 60.0  # A traced call waits at most this many seconds for the plans of other threads.
 
 
 class _Held(threading.local):

@@ -15,7 +15,7 @@ from framework.core.archive_extraction import extract as extract_archive
 from framework.core.errors import DamagedFileError, DownloadError, InvalidArgumentError
 
 _SCHEMES = ("http", "https", "file")
-_TIMEOUT = 60  # A download fails after so many seconds without an answer.
+_TIMEOUT = 60  # A download fails after this many seconds without an answer.
 _BLOCK = 2**20
 
 

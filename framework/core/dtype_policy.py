@@ -140,7 +140,7 @@ class DTypePolicyMap(Configurable):
         return None
 
     def convert_input(self, x: Any, autocast: bool, dtype: Any) -> Any:
-        """Return an array-like input as `DTypePolicy.convert_input` does."""
+        """Return an array-like input as a tensor, by the policy of layers that no key matches."""
         return self.default_policy.convert_input(x, autocast, dtype)
 
     def __getitem__(self, path: Any) -> Any:

@@ -56,13 +56,13 @@ class Recorder:
         """The block that `begin_block` announced is over."""
 
     def layer_call(self, layer: Any) -> None:
-        """A sixth, informative event: the innermost layer call is now `layer`, or None."""
+        """Event for information: the innermost layer call is now `layer`, or None."""
 
     def loss_added(self, tensor: TensorLike) -> None:
-        """A seventh, informative event: a layer added `tensor` to its `losses`."""
+        """Event for information: a layer added `tensor` to its `losses`."""
 
     def effect(self, what: str) -> None:
-        """An eighth, informative event: `what` ("tf.print") has an effect outside the program."""
+        """Event for information: `what` ("tf.print") has an effect outside the program."""
 
 
 class _Thread(threading.local):

@@ -40,7 +40,7 @@ GROUPS = {
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; from framework.kernels import ahead; ahead.work()"
 )
-_IDLE = 2.0  # The worker ends after so many seconds without requests.
+_IDLE = 2.0  # The worker ends after this many seconds without requests.
 
 _lock = threading.Lock()
 # name of a group -> (the worker that compiles it, callback for the end of the compilation)

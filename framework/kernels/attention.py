@@ -18,7 +18,7 @@ from framework.kernels import blas, threads, tier
 from framework.kernels.kernel_task import KernelTask, bits
 
 _FAST = 1 << 13  # The Numba kernel is used if q k^T takes at least this many multiplications.
-# A score, and a multiplication of q k^T, take about so many seconds.
+# estimated time, in seconds, per score and per multiplication of q k^T
 _OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11
 _SHARED = 1 << 22  # NumPy uses several threads if q k^T takes at least this many multiplications.
 _BLOCK = 1 << 17  # A block has this many scores: 512 KB of float32, which stay in the cache.

@@ -16,7 +16,7 @@ from framework.kernels.choose import masked, zeros
 from framework.kernels.share import blocks, share
 from framework.kernels.sums import added
 
-_BLOCK = 1 << 19  # A thread copies so many elements of windows, 2 MB, before it multiplies.
+_BLOCK = 1 << 19  # A thread copies this many elements of windows, 2 MB, before it multiplies.
 # Windows are copied pixel by pixel (each pixel of all windows at once) if there are at most this
 # many channels, else window by window.
 _FEW = 4

@@ -27,7 +27,7 @@ ALONE = 1 << 18  # OpenBLAS by itself uses one thread for up to this many multip
 # µs.
 SHARED = 1 << 25
 _FLOAT = np.dtype(np.float32)
-_WHOLE = 16  # A thread computes a multiple of so many rows or columns.
+_WHOLE = 16  # A thread computes a multiple of this many rows or columns.
 
 
 def dot(a, b, out=None):

@@ -90,7 +90,7 @@ def is_fast(dtype, count, size, loaded=False):
 
 # The Numba kernels as tasks. `fast/rows.py` documents each task's arrays and their order.
 _TOGETHER = 8  # The number of rows per chunk is a multiple of this, as in matrix products.
-# An element takes about so many seconds.
+# estimated time per element, in seconds
 _NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10
 
 

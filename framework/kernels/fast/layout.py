@@ -17,7 +17,7 @@ from framework.kernels.fast.target import LANES
 
 _DEPTH = 576  # A block covers about this many elements of each window.
 _BLOCK = 16 * ROWS  # A block has at most this many windows.
-# Rows are followed by so many elements of padding, because adjacent rows could share cache sets.
+# Rows are followed by this many elements of padding, because adjacent rows could share cache sets.
 APART = 16
 
 

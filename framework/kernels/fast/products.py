@@ -48,7 +48,7 @@ LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH
 NEAR = 1 << 15  # A B with short rows and at most this many elements is read without packing.
 FETCHED = 1 << 22  # The blocks of B are prefetched if B has at least this many elements.
 FETCHED_DEPTH = 256  # A block of B that is prefetched has this many rows.
-# Panels are followed by so many elements of padding, because adjacent panels could share cache
+# Panels are followed by this many elements of padding, because adjacent panels could share cache
 # sets.
 APART = 16
 
@@ -348,7 +348,7 @@ def swapped(numbers, first, last, memory):
     c_t = whole[_OF_ROWS:]
     step = c_t.size // rows // ROWS * ROWS
     c, a, b = array(numbers[0]), array(numbers[1]), array(numbers[2])
-    if rows >= BROAD:  # For so many columns, the transposed product would pack both matrices.
+    if rows >= BROAD:  # For this many columns, the transposed product would pack both matrices.
         multiply(
             c, columns, a, numbers[4], numbers[5], b, numbers[6], numbers[7], depth, 0, rows, first,
             last, False, whole,

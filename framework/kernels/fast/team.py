@@ -55,8 +55,8 @@ _PARTS = 0xFFFF
 # A waiting thread counts rounds. It keeps the CPU for _BRIEF rounds, then yields the CPU to other
 # threads in each round. After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
-_LONG = 1 << 20  # For so many elements, `release_gil` always releases the GIL.
-_LOOK = 200  # The CPU that the leader runs on is checked once in so many jobs.
+_LONG = 1 << 20  # For this many elements, `release_gil` always releases the GIL.
+_LOOK = 200  # The CPU that the leader runs on is checked once per this many jobs.
 
 
 @routine
