@@ -53,7 +53,7 @@ class FusedFunction:
         sums = any(map(is_sum, nodes)) if pure else False
         self.form = NumpyBlocks(graph, self._places) if pure and not sums else None
         self.possible = self.form is not None or sums
-        # nodes whose results are arrays, not scalars
+        # the nodes whose results are arrays, not scalars
         self._whole = [s for s in nodes if s.all_outputs[0].shape] if pure else []
 
     def _is_distinct(self):

@@ -229,7 +229,8 @@ class PlanCache:
         """Return an earlier trace that is equal, or None.
 
         Return _PLANNED if a plan has an equal graph, but did not run because a guard failed.
-        Refuse the key if traces that are not first ones differ and no guard distinguishes them.
+        Let calls with this key run eagerly if traces that are not first ones differ and no guard
+        distinguishes them.
         """
         twin = None
         for other in held:
@@ -248,7 +249,7 @@ class PlanCache:
         return twin
 
     def _limit(self, key, seen):
-        """Refuse the key if too many traces have led to no plan."""
+        """Let calls with this key run eagerly if too many traces have led to no plan."""
         if len(seen) > _PATHS:
             changing = seen[-2].differs_from(seen[-1])
             path = "the function takes another path at every call"
@@ -264,7 +265,7 @@ class PlanCache:
             self.refuse(key, f"the function changes {run.changed}, which it reads")
 
     def _disagree(self, key, found):
-        """Refuse the key, because traces differ and no guard distinguishes them."""
+        """Let calls with this key run eagerly: traces differ, and no guard distinguishes them."""
         what = found.what or "the executed path"
         where = f" at {found.line}" if found.line else ""
         self.plans.pop(key, None)
@@ -293,7 +294,7 @@ class PlanCache:
         return found[0] if found else None
 
     def without(self, key, error, run):
-        """Return `run()`, the eager result, after a plan raised `error`; then refuse the key."""
+        """Return `run()`, the eager result, after a plan raised `error`; refuse further plans."""
         result = run()
         self.plans.pop(key, None)
         self.refuse(key, f"running the plan failed ({brief(error)})", error)

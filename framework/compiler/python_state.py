@@ -257,7 +257,7 @@ class Watch:
         self._functions = {}  # id of a code object -> function with this code
         self._remember(function)
         self._guards, self._roots = {}, []
-        self._seen = set()  # ids of processed code objects
+        self._seen = set()  # ids of the code objects that the watch has already processed
         # These references keep the code objects alive, so that no other object gets their ids.
         self._held = []
         # id of a random generator -> (generator, its state before the call, its name)

@@ -189,7 +189,7 @@ class CoreVariable(Operators):
         return self.read().item()
 
     def __array__(self, dtype=None, copy=None):
-        # Always a copy: a view would become stale, or change, at the next assignment.
+        # A copy, because a view would become stale, or change, at the next assignment.
         array = self.read().__array__(dtype, copy)
         return array.copy()
 

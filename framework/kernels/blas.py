@@ -120,7 +120,7 @@ class limited:
 
 
 _changing = threading.Lock()
-_inside = 0  # number of open `limited` contexts
+_inside = 0  # the number of `limited` contexts that are open
 # the number of threads to restore when the outermost `limited` exits; 0 if nothing was changed
 _before = 0
 

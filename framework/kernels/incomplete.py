@@ -28,7 +28,7 @@ _EPSILON = 2.0**-54
 # From this a on, Temme's expansion near x = a replaces a series of thousands of terms.
 _LARGE = 2e5
 _MOST = 200_000  # A continued fraction has at most this many terms.
-# The coefficients of Temme's c0(η), then those of c1(η), the highest power first.
+# These are the coefficients of Temme's c0(η), then those of c1(η), the highest power first.
 _TEMME = (
     2.6396e-7, -1.8540622107151600e-6, -2.1854485106799922e-6, 3.9192631785224378e-5,
     -1.7875514403292181e-4, 3.5273368606701940e-4, 1.1574074074074074e-3, -1.4814814814814815e-2,

@@ -175,7 +175,7 @@ def _pairs_of(x, places):
 
 
 def _larger_of_pairs(x, chosen, y=None):
-    """Write `max_cell` of adjacent 2 × 2 windows, comparing within rows, then the rows."""
+    """Write `max_cell` of adjacent 2 × 2 windows: compare the pixels of each row, then the rows."""
     a, b, c, d = _pairs_of(x, chosen.shape[1:-1])
     upper, lower = np.maximum(a, b), np.maximum(c, d)
     below = (lower > upper).view(np.uint8)

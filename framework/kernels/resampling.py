@@ -40,7 +40,7 @@ def between(x, axis, rows, share):
 
 
 def matrix(rows, weights, n):
-    """Return a resampling of `n` slices as a matrix of shape (size, n)."""
+    """Return a resampling of `n` slices, (rows, weights), as a matrix of shape (size, n)."""
     dense = np.zeros((rows.shape[1], n))
     np.add.at(dense, (np.arange(rows.shape[1]), rows), 1 if weights is None else weights)
     return dense

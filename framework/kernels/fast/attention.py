@@ -253,6 +253,6 @@ def _dot(a, b):
 
 
 def warm():
-    """Compile both tasks."""
+    """Compile the tasks `forward` and `backward` ahead of time."""
     for task in (forward, backward):
         task.compiled  # noqa: B018  (the property compiles it)

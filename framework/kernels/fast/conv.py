@@ -411,7 +411,7 @@ def added(arrays):
 
 
 def warm():
-    """Compile the kernels, which calls with and without padding, bias and gate share."""
+    """Compile the kernels ahead of time; calls with and without padding or a bias share them."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
     window = ConvWindow(3, 3, 1, 1, 1, 1, 0, 0, 4, 4)
     y = conv(x, w, window, (2, 2), np.zeros(3, np.float32), relu=True)

@@ -322,7 +322,7 @@ def conv_kernel(x, g, window):
 
 
 def warm():
-    """Compile the kernels, which calls with and without a bias share."""
+    """Compile the kernels ahead of time; calls with and without a bias share them."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2), np.float32)
     window = ConvWindow(3, 3, 1, 1, 1, 1, 1, 1, 6, 6)
     y = conv(x, w, window, (4, 4))

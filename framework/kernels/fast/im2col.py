@@ -331,7 +331,7 @@ def _share(batch, given, filters, work):
 
 
 def warm():
-    """Compile the kernels, which calls with and without padding, bias and gate share."""
+    """Compile the kernels ahead of time; calls with and without padding or a bias share them."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
     moves, padding = ((2, 2), (1, 1)), ((0, 1), (0, 1))
     y = conv(x, w, moves, padding, (2, 2), np.zeros(3, np.float32), relu=True)

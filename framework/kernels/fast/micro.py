@@ -261,7 +261,7 @@ def pack(b, b_at, b_step, b_column, steps, columns, packed):
 
 
 def warm():
-    """Compile `panel` and `pack` for flat arrays."""
+    """Compile `panel` and `pack` ahead of time, for flat arrays."""
     x = np.zeros(WIDTH, np.float32)
     pack(x, 0, WIDTH, 1, 1, WIDTH, np.empty((1, 1, WIDTH), np.float32))
     panel(np.empty_like(x), 0, WIDTH, x, 0, 1, 1, x, 0, WIDTH, 1, 1, 0, 0, 0, 1, WIDTH)

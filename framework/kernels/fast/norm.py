@@ -211,7 +211,7 @@ def change_cotangent(g, x, first, last, channels, mean, factor, offset, cut, mos
 
 
 def warm():
-    """Compile everything, by calls on tiny inputs."""
+    """Compile all kernels of this module ahead of time, by calls on tiny inputs."""
     x, v = np.ones(12, _f), [np.ones(2, _f) for _ in range(5)]
     moments(x, 0, 6, 2, np.ones(2), np.ones(2))
     most = _f(np.inf)

@@ -208,7 +208,7 @@ def window_spread(g, first, last, window, channels, d):
 
 
 def warm():
-    """Compile everything, by calls on tiny inputs."""
+    """Compile all kernels of this module ahead of time, by calls on tiny inputs."""
     x, y, chosen = np.ones(8, _f), np.empty(2, _f), np.empty(2, np.uint8)
     max_pool_pairs(x, 0, 1, 2, 2, 2, y, chosen)
     put_pairs(y, chosen, 0, 1, 2, 2, 2, x)

@@ -403,7 +403,7 @@ def gru_back(
 
 
 def warm():
-    """Compile the kernels; an empty mask has the type of any mask."""
+    """Compile the kernels ahead of time; an empty mask has the same type as any mask."""
     x, nothing, mask = np.zeros(64, np.float32), np.empty(0, np.float32), np.empty(0, bool)
     w = packed(np.zeros((4, 4), np.float32))
     simple_rnn(x, 16, w, mask, 3, 1, 1, 0, 1)

@@ -115,7 +115,7 @@ def gather(source, numbers, codes, values, low, out):
 
 
 def warm():
-    """Compile the function for uint8 and float32."""
+    """Compile `gather` ahead of time, for arrays of uint8 and of float32."""
     numbers, codes, values = np.zeros(1, np.intp), np.full(1, ADD, np.int8), np.ones(1, np.float32)
     for dtype in (np.uint8, np.float32):
         source = np.zeros((1, 1), dtype)

@@ -426,7 +426,7 @@ def gelu_tanh_back(numbers, first, last, memory):
 
 
 def warm():
-    """Compile all tasks."""
+    """Compile all tasks of this module ahead of time."""
     for task in (
         softmax, softmax_back, log_softmax, log_softmax_back, sparse_cross_entropy,
         sparse_cross_entropy_back, layer_norm, layer_norm_back, rms_norm, rms_norm_back, added_rows,

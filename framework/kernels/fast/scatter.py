@@ -24,7 +24,7 @@ def add_at(result, places, values):
 
 
 def warm():
-    """Compile both functions for float32."""
+    """Compile `add_rows` and `add_at` ahead of time, for float32."""
     x, places = np.zeros(2, np.float32), np.zeros(1, np.intp)
     add_rows(x, places, x, 2)
     add_at(x, places, x[:1])

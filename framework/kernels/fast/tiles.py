@@ -11,7 +11,7 @@ from framework.kernels.fast.routine import data_of
 from framework.kernels.fast.target import FUSED, LANES, MASKED
 
 INTO_L1, _INTO_L2 = 3, 2  # values of the argument `locality` of the intrinsic llvm.prefetch
-LINE = 16  # float32 elements per cache line
+LINE = 16  # A cache line has this many float32 elements.
 # Blocks of LEAST_UNROLLED rows or more run UNROLLED steps per iteration.
 UNROLLED, LEAST_UNROLLED = 4, 4
 

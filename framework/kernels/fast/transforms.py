@@ -114,7 +114,7 @@ def _turned(matrix):
     return tuple(zip(*matrix, strict=True))
 
 
-# Forward pass: the transforms of input patches, of weights, and of products into outputs.
+# The forward pass transforms input patches, weights, and products into outputs.
 patch_2, weights_2, outputs_2 = _make(B2), _make(G2), _make(A2)
 patch_4, weights_4, outputs_4 = _make(B4), _make(G4), _make(A4)
 # Backward pass: the transforms of the output gradient into that of the products, and of the
