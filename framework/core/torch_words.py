@@ -73,7 +73,7 @@ class TensorWords:
     double = TorchWord(_CAST.format("float64"))
     long = TorchWord(_CAST.format("int64"))
 
-    # PyTorch has most of these names too.
+    # PyTorch's tensors have most of the following names of NumPy's arrays too.
     T = ArrayWord("tf.transpose(x)")
     all = ArrayWord("tf.reduce_all(x)")
     any = ArrayWord("tf.reduce_any(x)")

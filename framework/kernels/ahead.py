@@ -95,7 +95,10 @@ def mark(name):
 
 
 def _ask(name, when_done):
-    """Send a name to the worker; start a worker if there is none. The caller holds `_lock`."""
+    """Ask the worker to compile the group `name`; start a worker if there is none.
+
+    The caller holds `_lock`.
+    """
     global _worker
     try:
         if _worker is None or _worker.poll() is not None:

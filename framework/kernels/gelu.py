@@ -74,7 +74,7 @@ def gelu_back(g, x, *, approximate):
 
 
 def slope(x, *, approximate):
-    """Return the derivative of gelu at x; times the cotangent, it has the bits of `gelu_back`."""
+    """Return the derivative of gelu at x; g times this has the same bits as `gelu_back`."""
     return gelu_back(np.ones_like(x), x, approximate=approximate)
 
 

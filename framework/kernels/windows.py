@@ -95,8 +95,9 @@ def wide_enough(dtype):
 def transposed(places, size, strides, same, output_padding, dilations):
     """Return (sizes, padding) of the convolution of which a transposed convolution is the gradient.
 
-    With "valid" padding (not `same`) n pixels become (n - 1) * stride + max(reach, stride), with
-    "same" n * stride; `output_padding` is added to the smallest size that has n positions.
+    A dilated window covers reach = (size - 1) * dilation + 1 pixels. With "valid" padding (not
+    `same`), n pixels become (n - 1) * stride + max(reach, stride) pixels, with "same" n * stride;
+    `output_padding` is added to the smallest size that has n positions.
     """
     extras = output_padding or (None,) * len(size)
     sizes, padding = [], []

@@ -186,7 +186,10 @@ def _cotangent(g, x, mean, factor, slope, level):
 def input_cotangent(
     g, x, first, last, channels, mean, factor, offset, cut, most, slope, level, d
 ):  # fmt: skip
-    """Write g * factor + (x - mean) * slope + level, per channel; `cut`, `most` as in `sums`."""
+    """Write x's cotangent to d: g * factor + (x - mean) * slope + level, per channel.
+
+    With `cut`, g is 0 outside 0 < (x - mean) * factor + offset < most.
+    """
     for row in range(first, last):
         at = row * channels
         for c in range(channels):

@@ -1,6 +1,6 @@
 """Gather rows and scale them in one pass, for `kernels/row_chains.py`.
 
-The arithmetic is exactly NumPy's: no contraction, no reciprocals.
+The results have the same bits as NumPy's operations.
 """
 
 import numpy as np
