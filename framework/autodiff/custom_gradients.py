@@ -355,7 +355,7 @@ def recomputed_by(f: Any, again: Any) -> Any:
             of_inputs, of_variables = ordered[: len(given)], ordered[len(given) :]
             return (of_inputs, of_variables) if variables else of_inputs
 
-        # `_GradCall` passes `needed`, so that unneeded gradients are not computed
+        # The rule `_GradCall` passes `needed`, so that unneeded gradients are not computed.
         grad.takes_needed = True
         return result, grad
 

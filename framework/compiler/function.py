@@ -283,8 +283,10 @@ class Function:
         return found
 
     def signatures_of(self, instance=None):
-        """Return [(args, kwargs)] of the signatures that were called or asked for, with TensorSpecs
-        for tensors; for a method, those of one object, without it."""
+        """Return [(args, kwargs)] of the known signatures, with a TensorSpec for each tensor.
+
+        For a method, these are the signatures of one object, which `args` does not contain.
+        """
         if self.input_signature is not None:
             return [(self.input_signature, {})]
         return self._signatures.of(instance)

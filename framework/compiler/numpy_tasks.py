@@ -282,7 +282,7 @@ def _is_by_rows(node):
         return False
     if not kernel.shares(x.size) or not matmul.shares(matmul.SHARED):
         return False
-    # shapes of arrays with one element per column, or one per row
+    # These shapes have one element per column, or one per row.
     lines = [x.shape[-1:], (x.size // x.shape[-1],)]
     fits = all(v.shape == x.shape for v in whole) and all(v.shape in lines for v in line)
     return fits and all(node.attrs.get("needed", (True,)))

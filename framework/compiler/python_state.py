@@ -95,11 +95,11 @@ class PythonState:
         self.guards = list(guards)
 
     def changed(self):
-        """Return the source of the first read whose value has changed, or None."""
+        """Return the code of the first read whose value has changed since the trace, or None."""
         return next((guard.text for guard in self.guards if not guard.holds()), None)
 
     def differs_from(self, other):
-        """Return the source of a read whose value differs in the other trace, or None."""
+        """Return the code of a read whose value differs in the other trace, or None."""
         known = {guard.key: guard for guard in other.guards}
         for guard in self.guards:
             twin = known.get(guard.key)

@@ -28,13 +28,13 @@ class Trace:
         self.graph, self.state, self._generators = graph, state, generators(graph)
 
     def holds(self):
-        """Return whether the Python state and the random generators are unchanged."""
+        """Return whether the Python state and the random generators are those of the trace."""
         if not are_current(self._generators):
             return False
         return self.state is None or self.state.changed() is None
 
     def differs_from(self, other):
-        """Return the source of a read whose value differs in the other trace, or None."""
+        """Return the code of a read of Python state with another value in the other trace, or None."""
         if self.state is None or other.state is None:
             return None
         return self.state.differs_from(other.state)
@@ -66,7 +66,7 @@ class TracedCall:
 
     @property
     def changed(self):
-        """The source of a read whose value the call itself changed, or None."""
+        """The code of a read of Python state whose value the call itself changed, or None."""
         return self.watch.changed
 
     def trouble(self):

@@ -23,7 +23,7 @@ class Composite:
         raise NotImplementedError
 
     def _reduced(self, name: str, axis: Any, keepdims: bool) -> Any:
-        """Return the result of a reduction, as reduce_sum; None if the op needs a dense tensor."""
+        """Return the result of a reduction such as reduce_sum; None if it needs a dense tensor."""
 
     def _combined(self, op: Any, x: Any, y: Any) -> Any:
         """Return the result of an op of `x` and `y`, one of which is `self`; None if the op

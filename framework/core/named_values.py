@@ -40,7 +40,7 @@ is frozen. Call unfreeze() first.
         return self._frozen
 
     def freeze(self):
-        """Forbid changes of the values: from now on they raise InvalidArgumentError."""
+        """Forbid changes of the values: from now on a change raises InvalidArgumentError."""
         object.__setattr__(self, "_frozen", True)
 
     def unfreeze(self):

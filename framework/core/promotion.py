@@ -126,7 +126,7 @@ def _untyped(values):
     made = [array_of(v) for v in values]
     dtype = np.result_type(*made)
     if dtype == np.float64 and all(m.dtype != np.float64 for m in made):
-        dtype = np.dtype(np.float32)  # NumPy promotes int32 and float32 to float64
+        dtype = np.dtype(np.float32)  # NumPy promotes int32 and float32 to float64.
     return tuple(Tensor(m.astype(dtype, copy=False)) for m in made)
 
 

@@ -42,7 +42,7 @@ _NUMBERS = {n: np.array(n, np.float32) for n in (END, CENTER, -0.5, 0.5, _DENSIT
 
 @no_warnings
 def gelu(x, *, approximate):
-    """Return gelu(x) = x Φ(x), or its tanh approximation; Φ is the normal distribution."""
+    """Return gelu(x) = x Φ(x) with the normal distribution Φ, or its tanh approximation."""
     if wide := halves(x):
         return gelu(*wide, approximate=approximate).astype(x.dtype)
     y = _fast("gelu_tanh" if approximate else "gelu", x)
@@ -196,7 +196,7 @@ def _both_block(x, y, slope, scratch):
 
 
 def _slope(x, tail, size, e):
-    """Overwrite `tail` with the derivative of gelu at x."""
+    """Overwrite the array `tail` with the derivative of gelu at x."""
     np.subtract(_NUMBERS[0.5], tail, tail)
     np.multiply(size, _NUMBERS[_DENSITY], size)
     np.multiply(size, e, size)

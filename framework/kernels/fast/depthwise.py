@@ -77,7 +77,8 @@ def copy_band(x, n, first_row, first_column, lines, across, height, width, chann
               block, band):  # fmt: skip
     """Copy channels [first, first + here) of image n to `band`, (lines, across, block).
 
-    The band begins at a row and a column of the image, which may lie outside it: there are zeros.
+    The band begins at a row and a column of the image, either of which may lie outside the image;
+    elements outside are 0.
     """
     whole = here == channels and here == block
     before, after = max(-first_column, 0), min(width - first_column, across)

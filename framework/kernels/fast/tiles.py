@@ -118,7 +118,7 @@ def _as_it_is(module, branch):
     """Forbid LLVM to unroll the loop that a branch closes."""
     way = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
     loop = module.add_metadata([ir.MetaDataString(module, f"loop {branch.parent.name}"), way])
-    loop.operands = (loop, way)  # LLVM requires loop metadata to refer to itself
+    loop.operands = (loop, way)  # LLVM requires loop metadata to refer to itself.
     branch.set_metadata("llvm.loop", loop)
 
 
