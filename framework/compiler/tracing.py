@@ -34,7 +34,7 @@ class Trace:
         return self.state is None or self.state.changed() is None
 
     def differs_from(self, other):
-        """Return the code of a read of Python state with another value in the other trace, or None."""
+        """Return the code of a read whose value differs between the two traces, or None."""
         if self.state is None or other.state is None:
             return None
         return self.state.differs_from(other.state)
