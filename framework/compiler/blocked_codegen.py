@@ -92,7 +92,10 @@ class BlockedFunction:
         return self._bound(("object", id(number)), "n", number)
 
     def _number(self, number, dtype):
-        array = np.asarray(number, dtype)
+        try:
+            array = np.asarray(number, dtype)
+        except OverflowError:  # a comparison accepts an integer beyond the range of the dtype
+            return self._plain(number)
         return self._bound(("number", array.tobytes(), dtype), "n", array)
 
     def _everywhere(self, number, dtype):

@@ -27,7 +27,7 @@ def fits_loop(node):
         return False
     if output.dtype not in _DTYPES or any(v.dtype not in _DTYPES for v in node.inputs):
         return False
-    if any(layout(v, output.shape) is None for v in node.inputs):
+    if any(layout(v, output.shape) is None for v in node.inputs) or not _numbers_fit(node):
         return False
     if len(row_lengths_of(node, output.shape)) > 1:
         return False
@@ -41,6 +41,16 @@ def fits_loop(node):
         exponent = None if type(node.args[1]) is Value else node.args[1]
         return not output.shape or not loop_kernels.is_slow("power", exponent)
     return not loop_kernels.is_slow(node.op.name)
+
+
+def _numbers_fit(node):
+    """Return whether no integer of a comparison, such as `x > -1`, exceeds the dtype of `x`.
+
+    NumPy compares the exact values. A loop would wrap the number around to the dtype.
+    """
+    limits = [np.iinfo(v.dtype) for v in node.inputs if v.dtype.kind in "iu"]
+    numbers = [a for a in node.args if type(a) is int]
+    return all(limit.min <= n <= limit.max for limit in limits for n in numbers)
 
 
 _NUMBERS = (int, float, bool)

@@ -80,8 +80,14 @@ def cells(size, strides, dilations, places):
 
 
 def into(y, out):
-    """Return `y`, copied into `out` unless that is None or shares memory with `y`."""
-    if out is None or np.may_share_memory(y, out):
+    """Return `y`, copied into `out` unless they share memory, or made contiguous without `out`.
+
+    BLAS rounds by the memory layout, so the next op has to see the same layout as in a plan, where
+    `out` is contiguous.
+    """
+    if out is None:
+        return np.ascontiguousarray(y)
+    if np.may_share_memory(y, out):
         return y
     out[...] = y
     return out

@@ -74,6 +74,15 @@ def test_ops_and_their_gradients(name, kind):
             assert_same(found, expected, 0.0 if kind == "numpy" else 1e-12)
 
 
+@pytest.mark.parametrize("number", [-1, 256, 1 << 40])
+@pytest.mark.parametrize("compare", [tf.less_equal, tf.greater, tf.equal, tf.not_equal])
+def test_comparisons_with_an_integer_beyond_the_dtype(number, compare):
+    x = tf.constant(np.arange(300 * 301).reshape(300, 301) % 256, tf.uint8)
+    run = lambda x: compare(x, number) & (x >= 3)
+    for found, expected in zip(compiled_calls(run, x), plain_calls(run, x), strict=True):
+        assert_same(found, expected)
+
+
 LAYER_CASES = [(name, i) for name in LAYERS for i in range(len(LAYERS[name]))]
 
 

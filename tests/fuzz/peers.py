@@ -47,11 +47,11 @@ def run_ours(text, mode="off"):
 def run_theirs(text):
     outcome = Outcome()
     theirs.config.run_functions_eagerly(True)  # a program that was too long may have left it off
-    with warnings.catch_warnings(), at_most(60, waiting=60):
+    with warnings.catch_warnings(), at_most(60, waiting=8):
         warnings.simplefilter("ignore")
         execute(text, Runner(theirs, their_keras, outcome, dense=True).names, outcome)
     if outcome.error is not None and outcome.error[0] == "TooLongError":
-        # Threads that make the first calls of a `tf.function` can wait for each other for ever.
+        # If the first call of a `tf.function` raises an error, other threads wait for it for ever.
         raise UndecidedError("TensorFlow does not end")
     return outcome
 

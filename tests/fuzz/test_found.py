@@ -139,6 +139,23 @@ for seed in range(4):
     for i in range(3):
         grads(f, (x, x * 0.5), [x])
 """,
+    "an integer beyond the dtype of a large array, which a group of loops compares": """
+@tf.function
+def f(a, k):
+    return [(a <= k) & (a == a)]
+a = data((300, 301), "uint8", 0)
+for k in (-1, 256, 1 << 40):
+    for i in range(3):
+        call(f, a, k)
+""",
+    "a convolution behind a padded one, whose gradient NumPy returned as a part of an array": """
+h = keras.Input((1,))
+x = keras.layers.Conv1D(2, 1)(keras.layers.Embedding(5, 1)(h))
+model = keras.Model(h, keras.layers.SeparableConv1D(1, 2, padding="same")(x))
+model.compile(keras.optimizers.Adamax(0.01), "log_cosh")
+model.fit(tf.abs(data((9,), "int32", 0)), data((9, 1), "float32", 0), epochs=3)
+out(model.get_weights())
+""",
 }
 
 
