@@ -175,7 +175,7 @@ class Wrappers:
         return finished(function, self.module, declared, x="x")
 
     def binary(self, op: Callable, returns: str, rule: Rule = alike, name: str = ""):
-        """Return `f(x, y, name=None)`."""
+        """Return the wrapper `f(x, y, name=None)` of an op of two operands."""
         declared = Declaration(op, returns, rule, name or name_of(op))
         convert, kinds = declared.binary_rule(), rule.kinds
         number = float if rule.weak else Tensor
@@ -197,7 +197,7 @@ class Wrappers:
         return finished(function, self.module, declared, x="x", y="y")
 
     def reduction(self, op: Callable, returns: str, rule: Rule = anything):
-        """Return `f(input_tensor, axis=None, keepdims=False, name=None)`."""
+        """Return the wrapper `f(input_tensor, axis=None, keepdims=False, name=None)` of an op."""
         declared = Declaration(op, returns, rule, name_of(op))
         convert, what, kinds = declared.unary_rule(), declared.name, rule.kinds
 

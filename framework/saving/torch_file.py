@@ -32,7 +32,7 @@ class _Kind(str):
 
 
 class _Storage:
-    """The elements of one storage."""
+    """The elements of one of PyTorch's storages, an array."""
 
     def __init__(self, array):
         self.array = array

@@ -310,7 +310,7 @@ FILLS = ("varied", "zeros", "ones", "rising", "identity")
 
 
 def filled(shape, dtype, trace, fill):
-    """Return an array in a shape with Sizes, as large as in a trace.
+    """Return an array; the Sizes in its shape have their values in one trace.
 
     Args:
         shape: ints and Sizes.
