@@ -134,7 +134,7 @@ class _ListOfValues(_Message):
 
     @property
     def value(self):
-        """The values, a list."""
+        """The list of values."""
         return self._values
 
     def _lines(self):

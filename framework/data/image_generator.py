@@ -13,7 +13,7 @@ from framework.data import image_transforms as transforms
 from framework.data.image_iterators import DirectoryIterator, NumpyArrayIterator
 from framework.data.image_tables import DataFrameIterator
 
-_TINY = 1e-6  # keeps divisions by standard deviations finite
+_TINY = 1e-6  # added to standard deviations, so that divisions by them stay finite
 
 
 class ImageDataGenerator:
@@ -25,7 +25,8 @@ class ImageDataGenerator:
     Args:
         featurewise_center, featurewise_std_normalization: True to subtract the mean, and divide by
             the standard deviation, of the images that `fit` got.
-        samplewise_center, samplewise_std_normalization: the same with those of each image.
+        samplewise_center, samplewise_std_normalization: the same with the mean and the standard
+            deviation of each image itself.
         zca_whitening: True to whiten with the matrix that `fit` computes.
         zca_epsilon: the number that keeps the whitening finite.
         rotation_range: the largest angle in degrees.
@@ -133,7 +134,8 @@ class ImageDataGenerator:
             shuffle: True for a new order in each epoch.
             sample_weight: a weight for each image.
             seed: the seed of orders and changes.
-            save_to_dir, save_prefix, save_format: where to write the changed images, for a look.
+            save_to_dir, save_prefix, save_format: the folder, and the start and the ending of
+                names, to write the changed images for inspection.
             ignore_class_split: True to allow classes that are in one subset only.
             subset: "training" or "validation", by the generator's `validation_split`.
 
@@ -296,7 +298,7 @@ class ImageDataGenerator:
         return x
 
     def random_transform(self, x: TensorLike, seed: Any = None) -> Any:
-        """Return an image after a random change.
+        """Return an image after a random change; see `get_random_transform`.
 
         >>> ImageDataGenerator(zoom_range=0.2).random_transform(np.ones((4, 4, 3))).shape
         (4, 4, 3)
@@ -348,7 +350,7 @@ def _symmetric(most):
 
 
 def _shift(most, size):
-    """Return a random move in pixels: see `width_shift_range`."""
+    """Return the pixels of a random shift, for an argument such as `width_shift_range`."""
     if np.ndim(most) == 0 and not most:
         return 0
     if np.ndim(most) == 1 or isinstance(most, (int, np.integer)):

@@ -86,11 +86,11 @@ class Iterator(PyDataset):
         return self.__next__()
 
     def reset(self):
-        """Let `next` begin a new epoch."""
+        """Make the following call of `next` begin a new epoch."""
         self.batch_index = 0
 
     def on_epoch_end(self):
-        """Draw a new order."""
+        """Draw a new order of the rows."""
         self._set_index_array()
 
     def _seed(self):
@@ -106,7 +106,7 @@ class Iterator(PyDataset):
         )
 
     def _save(self, images, index_array, prefix, suffix, folder):
-        """Write the images of a batch to a folder, for a look at them."""
+        """Write the images of a batch to a folder, for inspection."""
         for image, index in zip(images, index_array):
             name = f"{prefix}_{index}_{np.random.randint(10**4)}.{suffix}"
             array_to_img(image, self.data_format, scale=True).save(Path(folder) / name)
@@ -115,7 +115,7 @@ class Iterator(PyDataset):
 
 
 def part_of(name, count, subset, generator):
-    """Return (start, stop) of the rows that a subset has of `count` rows."""
+    """Return (start, stop) of the rows that belong to a subset, among `count` rows."""
     if subset is None:
         return 0, count
     held = int(generator._validation_split * count)
@@ -201,7 +201,7 @@ class FileIterator(Iterator):
     """Batches of changed images of files, whose `_filepaths` and `classes` a subclass sets."""
 
     _filepaths: Any
-    _targets: Any = None  # labels that are no classes
+    _targets: Any = None  # in these modes, the labels are no classes
     _sample_weight: Any = None
     classes: Any = None
     class_indices: Any = None
@@ -267,7 +267,7 @@ class FileIterator(Iterator):
         return images, labels, np.asarray(self.sample_weight)[index_array]
 
     def _labels(self, images, index_array):
-        """Return the labels of a batch as the class mode wants them."""
+        """Return the labels of a batch in the form that `class_mode` names."""
         mode = self.class_mode
         if mode is None:
             return None
@@ -278,7 +278,7 @@ class FileIterator(Iterator):
         if mode == "categorical":
             hot = np.zeros((len(index_array), len(self.class_indices)), self.dtype)
             for row, j in zip(hot, index_array):
-                row[self.labels[j]] = 1  # one class, or a list of them
+                row[self.labels[j]] = 1  # a label is one class or a list of classes
             return hot
         chosen = np.asarray(self.labels)[index_array]
         return chosen if mode == "raw" else chosen.astype(self.dtype)

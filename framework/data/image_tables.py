@@ -13,7 +13,7 @@ _OF_CLASSES = ("binary", "categorical", "sparse")
 
 
 class DataFrameIterator(FileIterator):
-    """Batches as `ImageDataGenerator.flow_from_dataframe` returns them.
+    """Batches of changed images that a table names, from `ImageDataGenerator.flow_from_dataframe`.
 
     Example:
         >>> import tempfile

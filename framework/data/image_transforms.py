@@ -18,8 +18,8 @@ def apply_affine_transform(
 ) -> Any:  # fmt: skip
     """Return an image that is rotated, moved, sheared and zoomed, as Keras does it.
 
-    The center is that of the image if it is a square. As in Keras, that of another image is the
-    point whose row and column are half the width and half the height.
+    The center is that of the image if it is a square. As in Keras, the center of any other image is
+    the point whose row and column are half the width and half the height.
 
     Args:
         x: an array of rank 3.
@@ -55,15 +55,14 @@ def apply_affine_transform(
         return x
     image = x.transpose(axes)
     matrix = _about_center(matrix, *image.shape[:2])
-    if col_axis > row_axis:  # the matrix is one of (x, y), the array's axes are (y, x)
+    if col_axis > row_axis:  # the matrix is for points (x, y), but the array's axes are (y, x)
         matrix = matrix[[1, 0, 2]][:, [1, 0, 2]]
     moved = _resampled(image, matrix, fill_mode, cval, order)
     return np.ascontiguousarray(moved.transpose(np.argsort([a % 3 for a in axes])))
 
 
 def _matrix(theta, tx, ty, shear, zx, zy):
-    """Return the 3 x 3 matrix from places (x, y, 1) of the result to those of the image; None for
-    no change."""
+    """Return the 3 x 3 matrix from positions (x, y, 1) in the result to the image, or None."""
     parts = []
     if theta:
         angle = np.deg2rad(theta)
@@ -83,7 +82,7 @@ def _matrix(theta, tx, ty, shear, zx, zy):
 
 
 def _about_center(matrix, height, width):
-    x, y = height / 2 - 0.5, width / 2 - 0.5  # in Keras's order
+    x, y = height / 2 - 0.5, width / 2 - 0.5  # Keras calls the row x and the column y
     there = np.array([[1, 0, x], [0, 1, y], [0, 0, 1]])
     back = np.array([[1, 0, -x], [0, 1, -y], [0, 0, 1]])
     return there @ matrix @ back
@@ -111,9 +110,9 @@ def _resampled(image, matrix, fill_mode, cval, order):
 
 
 def _neighbors(place, size, fill_mode, order):
-    """Return [(indices, weights)] of the pixels along one axis that fractional places lie
-    between."""
-    if fill_mode == "wrap" and size > 1:  # the last pixel and the first one are the same place
+    """Return [(indices, weights)] of the pixels on both sides of positions along an axis."""
+    # the last pixel and the first pixel coincide, so the period is size - 1
+    if fill_mode == "wrap" and size > 1:
         beyond = (place < 0) | (place > size - 1)
         place = np.where(beyond, place % (size - 1), place)
     if order == 0:
@@ -193,7 +192,7 @@ def random_rotation(
 ) -> Any:  # fmt: skip
     """Return an image rotated by a random angle of at most `rg` degrees.
 
-    NumPy's global generator draws it (`np.random.seed`), here and in the functions below. The other
+    NumPy's global generator (`np.random.seed`) draws the random numbers of this module. The other
     arguments are those of `apply_affine_transform`.
 
     >>> random_rotation(np.ones((3, 4, 5)), 20).shape

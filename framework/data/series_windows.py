@@ -15,9 +15,9 @@ class TimeseriesGenerator(PyDataset):
 
     Args:
         data: rows in the order of time.
-        targets: as many rows.
+        targets: as many rows as `data`.
         length: the number of rows of a window.
-        sampling_rate: take every n-th row of a window.
+        sampling_rate: the number n to take every n-th row of a window.
         stride: the number of rows between windows.
         start_index, end_index: the first and the last row to use; None for the last row of all.
         shuffle: True for windows at random places, by NumPy's global generator.
@@ -49,8 +49,8 @@ class TimeseriesGenerator(PyDataset):
         self.shuffle, self.reverse = shuffle, reverse
         if self.start_index > self.end_index:
             raise InvalidArgumentError(
-                f"TimeseriesGenerator: length: no window of {length} rows and a target after it "
-                f"lies between the rows {start_index} and {self.end_index}."
+                f"TimeseriesGenerator: length: no window of {length} rows and a target after it lies "
+                f"between the rows {start_index} and {self.end_index}."
             )
 
     def __len__(self) -> int:

@@ -21,8 +21,8 @@ def text_to_word_sequence(
     Args:
         input_text: the text.
         filters: characters that separate words too.
-        lower: True for small letters.
-        split: what separates words.
+        lower: True to convert to lower case.
+        split: the string that separates words.
 
     >>> text_to_word_sequence("Stop! Look, and listen.")
     ['stop', 'look', 'and', 'listen']
@@ -38,8 +38,8 @@ def one_hot(
 ) -> list:  # fmt: skip
     """Return a number from 1 to n - 1 for each word, by Python's `hash`.
 
-    The numbers differ between runs of Python; `hashing_trick` with "md5" gives the same ones. See
-    there for the arguments.
+    The numbers differ between runs of Python; `hashing_trick` with "md5" gives the same numbers in
+    each run. The arguments are those of `hashing_trick`.
 
     >>> numbers = one_hot("the cat the", 50)
     >>> len(numbers), numbers[0] == numbers[2]
@@ -78,12 +78,12 @@ def _md5(word):
 
 
 class Tokenizer:
-    """Numbers for the words of texts: 1 for the most frequent word, and so on; 0 stays free.
+    """Maps the words of texts to numbers: 1 is the most frequent word, 2 the next, and so on.
 
     For new programs, the layer `TextVectorization` does this inside a model.
 
     Args:
-        num_words: the numbers that are used lie below it; None for all.
+        num_words: only numbers below this one are used; None for all numbers.
         filters, lower, split: as in `text_to_word_sequence`.
         char_level: True to number characters instead of words.
         oov_token: a word whose number, 1, stands for words that are unknown or beyond `num_words`;
@@ -115,7 +115,7 @@ class Tokenizer:
         self.index_word: dict = {}
 
     def fit_on_texts(self, texts: Any) -> None:
-        """Count the words of texts, and number them.
+        """Count the words of texts, and number words by their frequency.
 
         Args:
             texts: strings, or lists of words.
@@ -138,7 +138,7 @@ class Tokenizer:
             self.index_docs[self.word_index[word]] = count
 
     def fit_on_sequences(self, sequences: Any) -> None:
-        """Count in how many lists each number is, for `sequences_to_matrix`."""
+        """Count in how many lists each number occurs, for `sequences_to_matrix`."""
         self.document_count += len(sequences)
         for sequence in sequences:
             for number in set(sequence):
@@ -221,7 +221,7 @@ class Tokenizer:
         return count / length if mode == "freq" else count
 
     def get_config(self) -> dict:
-        """Return the arguments and the words' numbers as strings and numbers."""
+        """Return the arguments, counts and numbers of words as plain values."""
         plain = (
             "num_words", "filters", "lower", "split", "char_level", "oov_token", "document_count",
         )  # fmt: skip

@@ -15,7 +15,7 @@ from framework.data.audio import samples_of
 
 __all__ = ["decode_wav", "encode_wav"]
 
-_SCALE = 2.0**15  # of 16-bit samples
+_SCALE = 2.0**15  # the scale of 16-bit samples
 
 
 class DecodeWav(NamedTuple):
@@ -57,7 +57,7 @@ def _encode(audio, sample_rate):
     return file
 
 
-# not in the op table, because these ops have no derivative
+# these ops are not in the op table, because they have no derivative
 _decoded = Op(
     "decode_wav", _decode, no_derivative, inputs=("contents",), outputs=2, infer=_decode_infer,
     raises=True, listed=False, sized_by_values=True, fresh=True,

@@ -75,12 +75,12 @@ class Functional(Model, makes_masks=False, locks=False):
 
     @property
     def input(self):
-        """The inputs in their structure."""
+        """The input KerasTensors, in the structure that the user passed."""
         return self._framework.inputs_structure
 
     @property
     def output(self):
-        """The outputs in their structure."""
+        """The output KerasTensors, in the structure that the user passed."""
         return self._framework.outputs_structure
 
     @property

@@ -315,7 +315,7 @@ class LoadedSignature:
 
     @property
     def structured_input_signature(self):
-        """((), {name: TensorSpec})."""
+        """The pair ((), {name: TensorSpec of an argument})."""
         args, _ = self._function.signatures[0]
         return (), {
             name: TensorSpec(spec.shape, spec.dtype, name) for name, spec in zip(self._inputs, args)
@@ -323,7 +323,7 @@ class LoadedSignature:
 
     @property
     def structured_outputs(self):
-        """{name: TensorSpec}."""
+        """The dict {name: TensorSpec of a result}."""
         case = self._function._cases[0]
         return {
             name: TensorSpec(spec.shape, spec.dtype, name)

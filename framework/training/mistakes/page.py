@@ -8,7 +8,7 @@ WIDTH = 88
 
 
 class Finding(NamedTuple):
-    """One line of a page."""
+    """A line of a page: what was checked, the result, and whether it is good."""
 
     subject: str
     text: str
