@@ -49,8 +49,8 @@ class TimeseriesGenerator(PyDataset):
         self.shuffle, self.reverse = shuffle, reverse
         if self.start_index > self.end_index:
             raise InvalidArgumentError(
-                f"TimeseriesGenerator: length: no window of {length} rows and a target after it lies "
-                f"between the rows {start_index} and {self.end_index}."
+                f"TimeseriesGenerator: length: no window of {length} rows and a target after it "
+                f"lies between the rows {start_index} and {self.end_index}."
             )
 
     def __len__(self) -> int:
