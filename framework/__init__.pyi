@@ -114,6 +114,7 @@ from framework.functions.scattering import (
 from framework.functions.strings import as_string as as_string
 from framework.initializers import Ones, RandomNormal, RandomUniform, Zeros
 from framework.kernels.report import show_config as show_config
+from framework.ops.ragged_spec import RaggedTensorSpec as RaggedTensorSpec
 from framework.ops.ragged_tensor import RaggedTensor as RaggedTensor
 from framework.ops.slices import IndexedSlices as IndexedSlices
 from framework.ops.sparse_tensor import (

@@ -170,6 +170,8 @@ def _result_spec(value):
 
 def _fit(spec, value):
     """Return whether a value fits the spec or equals the literal, and the value to pass on."""
+    if isinstance(spec, TensorSpec) and spec.value_type is not Tensor:
+        return spec.is_compatible_with(value), value
     if not isinstance(spec, TensorSpec):
         return (not isinstance(value, _TENSORS) and value == spec), spec
     try:
@@ -181,6 +183,8 @@ def _fit(spec, value):
 
 def _text(value):
     if isinstance(value, TensorSpec):
+        if value.value_type is not Tensor:
+            return repr(value)
         return repr(TensorSpec(value.shape, value.dtype))
     if isinstance(value, dict):
         pairs = [f"[{k!r}, {_text(v)}]" for k, v in value.items()]

@@ -65,6 +65,10 @@ class InputSignature:
         )
 
     def _fit_one(self, spec, value, name):
+        if spec.value_type is not Tensor:  # a ragged or sparse one, which is not converted
+            if not spec.is_compatible_with(value):
+                raise self._misfit(spec, value, name)
+            return value
         if not isinstance(value, (Tensor, CoreVariable, KerasTensor)):
             try:
                 value = tensor(value, spec.dtype)

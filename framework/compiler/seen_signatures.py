@@ -5,6 +5,7 @@ import weakref
 import numpy as np
 
 from framework.core import nest
+from framework.core.composite import Composite
 from framework.core.operand import Operand
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
@@ -91,10 +92,26 @@ def _key(value):
         return kind, tuple([_key(v) for v in value])
     if kind is dict:
         return tuple([(name, _key(v)) for name, v in value.items()])
+    if isinstance(value, Composite):
+        return kind, value._static(), tuple([_key(part) for part in value._parts()])
     array = value if kind is np.ndarray else getattr(value, "array", None)
     if isinstance(array, np.ndarray):
         return kind, array.dtype, array.shape
     return id(value)
+
+
+class _Reference(weakref.ref):
+    """A weak reference that equals another one to the same object.
+
+    References compare their objects otherwise, and `==` of a ragged tensor or a table has no bool.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        return isinstance(other, _Reference) and self() is not None and self() is other()
+
+    __hash__ = object.__hash__
 
 
 class _UnknownError(Exception):
@@ -112,11 +129,11 @@ def _spec(value):
         # An array of Python objects has no dtype that tensors support.
         except TypeError:
             raise _UnknownError from None
-    if isinstance(value, (KerasTensor, Operand)):
+    if isinstance(value, (KerasTensor, Operand, Composite)):
         raise _UnknownError
     if type(value) in _PLAIN:
         return value
     try:
-        return weakref.ref(value)
+        return _Reference(value)
     except TypeError:
         raise _UnknownError from None

@@ -65,3 +65,15 @@ def _fits(shape, expected, free):
         if a != b and a not in free and b is not None:
             return False
     return True
+
+
+def concat_misfit(xs, axis):
+    """Return the error of tensors that cannot be concatenated, in TensorFlow's wording."""
+    beside = [[n for i, n in enumerate(x.shape) if i != axis] for x in xs]
+    number = next(i for i, sizes in enumerate(beside) if sizes != beside[0])
+    pair = f"shape[0] = {list(xs[0].shape)} vs. shape[{number}] = {list(xs[number].shape)}"
+    if xs[number].ndim != xs[0].ndim:
+        return ShapeError(f"concat: Ranks of all input tensors should match: {pair}.")
+    sizes = zip(xs[0].shape, xs[number].shape)
+    wrong = next(i for i, (m, n) in enumerate(sizes) if m != n and i != axis)
+    return ShapeError(f"concat: Dimension {wrong} in both shapes must be equal: {pair}.")

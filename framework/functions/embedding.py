@@ -13,6 +13,7 @@ from framework.core.tensor import Tensor
 from framework.functions.contraction import clip_by_norm
 from framework.functions.scattering import dynamic_partition, dynamic_stitch
 from framework.ops import elementwise, movement
+from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.slices import gather_rows
 
 
@@ -25,7 +26,7 @@ def embedding_lookup(
     Args:
         params: a tensor or variable; or a list of n of them, where part i has the rows of all ids
             with id % n = i, in ascending order.
-        ids: integers of any shape, from 0 to size - 1.
+        ids: integers of any shape, from 0 to size - 1; or a ragged tensor of them.
         max_norm: rows with a larger Euclidean norm are scaled down to it.
 
     >>> import framework as tf
@@ -36,6 +37,8 @@ def embedding_lookup(
     array([[3., 4.],
            [3., 4.]], dtype=float32)
     """
+    if isinstance(ids, RaggedTensor):
+        return ids.with_flat_values(embedding_lookup(params, ids.flat_values, max_norm))
     ids = tensor(ids)
     if not ids.dtype.is_integer:
         raise InvalidArgumentError(f"embedding_lookup: `ids` must be integers, got {ids.dtype}.")

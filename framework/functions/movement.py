@@ -12,10 +12,11 @@ from framework.core.dtypes import as_dtype
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.operations import FunctionOperation, apply, operation
 from framework.core.promotion import strict_all
+from framework.core.shape_checks import concat_misfit
 from framework.core.standins import is_symbolic
 from framework.core.tensor import Tensor
 from framework.functions.creation import sizes
-from framework.functions.ragged import joined
+from framework.functions.ragged import joined, reversed_rows, tiled
 from framework.ops import elementwise
 from framework.ops import movement as ops
 from framework.ops.complex import conjugated
@@ -148,11 +149,13 @@ def shape(input: TensorLike, out_type: DTypeLike = None, name: str | None = None
 
 def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """Return the number of axes as an int32 tensor."""
-    return Tensor(np.array(len(_sizes_of(input)), np.int32))
+    ndim = input.ndim if isinstance(input, RaggedTensor) else len(_sizes_of(input))
+    return Tensor(np.array(ndim, np.int32))
 
 
 def size(input: TensorLike, out_type: DTypeLike = None, name: str | None = None) -> Tensor:
     """Return the number of elements as an int32 tensor."""
+    input = input.flat_values if isinstance(input, RaggedTensor) else input
     sizes = _sizes_of(input)
     if None in sizes:
         return apply(_SIZE, (input, out_type), {})
@@ -166,7 +169,16 @@ _SHAPE, _SIZE = (
 
 
 def _sizes_of(x):
+    if isinstance(x, RaggedTensor):
+        raise InvalidArgumentError(
+            f"shape: rows differ in length, so {x.shape} is no tensor. Use x.shape, "
+            "x.row_lengths(), or x.bounding_shape() for the shape of the padded tensor."
+        )
     return tuple(tensor(x).shape)
+
+
+def _of_rows(x):
+    return x if isinstance(x, RaggedTensor) else tensor(x)
 
 
 def _integer(out_type):
@@ -195,27 +207,15 @@ def concat(values: TensorLike, axis: Axis, name: str | None = "concat") -> Tenso
            [3, 4]], dtype=int32)
     """
     if isinstance(values, (list, tuple)) and any(isinstance(v, RaggedTensor) for v in values):
-        return joined([v if isinstance(v, RaggedTensor) else tensor(v) for v in values], int(axis))
+        return joined([_of_rows(v) for v in values], int(axis))
     xs = _several(values, "concat") if isinstance(values, (list, tuple)) else [tensor(values)]
     axis = one_axis(axis, xs[0].ndim, "concat")
     for x in xs[1:]:
         same = x.ndim == xs[0].ndim
         if not same or any(m != n for i, (m, n) in enumerate(zip(x.shape, xs[0].shape))
                            if i != axis and None not in (m, n)):  # fmt: skip
-            raise _no_concat(xs, axis)
+            raise concat_misfit(xs, axis)
     return ops.concat(*xs, axis=axis)
-
-
-def _no_concat(xs, axis):
-    """Return the error of tensors that cannot be concatenated, in TensorFlow's wording."""
-    beside = [[n for i, n in enumerate(x.shape) if i != axis] for x in xs]
-    number = next(i for i, sizes in enumerate(beside) if sizes != beside[0])
-    pair = f"shape[0] = {list(xs[0].shape)} vs. shape[{number}] = {list(xs[number].shape)}"
-    if xs[number].ndim != xs[0].ndim:
-        return ShapeError(f"concat: Ranks of all input tensors should match: {pair}.")
-    sizes = zip(xs[0].shape, xs[number].shape)
-    wrong = next(i for i, (m, n) in enumerate(sizes) if m != n and i != axis)
-    return ShapeError(f"concat: Dimension {wrong} in both shapes must be equal: {pair}.")
 
 
 def stack(values: TensorLike, axis: Axis = 0, name: str | None = "stack") -> Tensor:
@@ -298,11 +298,13 @@ def tile(input: TensorLike, multiples: Any, name: str | None = None) -> Tensor:
     >>> tf.tile([1, 2], [2]).numpy()
     array([1, 2, 1, 2], dtype=int32)
     """
-    x, multiples = tensor(input), sizes(multiples, "tile")
+    x, multiples = _of_rows(input), sizes(multiples, "tile")
     if len(multiples) != x.ndim:
         raise InvalidArgumentError(
             f"tile: `multiples` must have one entry for each of the {x.ndim} axes, got {multiples}."
         )
+    if isinstance(x, RaggedTensor):
+        return tiled(x, multiples)
     apart, wide, whole = [], [], []
     for m, n in zip(multiples, x.shape):
         apart += [1, n]
@@ -337,8 +339,9 @@ def repeat(
 
 def reverse(tensor: TensorLike, axis: Axis, name: str | None = None) -> Tensor:
     """Reverse the elements along the axes in `axis`."""
-    x = _tensor(tensor)
-    return ops.flip(x, axis=all_axes(axis, x.ndim, "reverse"))
+    x = _of_rows(tensor)
+    reversing = reversed_rows if isinstance(x, RaggedTensor) else ops.flip
+    return reversing(x, axis=all_axes(axis, x.ndim, "reverse"))
 
 
 @operation

@@ -141,6 +141,46 @@ def joined(parts, axis):
     return RaggedTensor.from_row_lengths(whole._rows(order).values, lengths)
 
 
+def tiled(x, multiples):
+    """Repeat a ragged tensor `multiples[i]` times along axis i."""
+    first, second, *inner = multiples
+    if any(n != 1 for n in inner):
+        deep, below = isinstance(x.values, RaggedTensor), [1, *inner]
+        values = tiled(x.values, below) if deep else _repeated(x.values, below)
+        x = x.with_values(values)
+    for axis, count in ((1, second), (0, first)):
+        if count == 0:
+            lengths = [0] * (len(x) if axis == 1 else 0)
+            x = RaggedTensor.from_row_lengths(x.values[:0], lengths)
+        elif count > 1:
+            x = joined([x] * count, axis)
+    return x
+
+
+def _repeated(x, multiples):
+    for axis, count in enumerate(multiples):
+        if count != 1:
+            x = movement.concat(*[x] * count, axis=axis) if count else movement.gather(
+                x, Tensor(np.zeros(0, np.int64)), axis=axis
+            )  # fmt: skip
+    return x
+
+
+def reversed_rows(x, axis):
+    """Reverse a ragged tensor along axes, ints from 0."""
+    if 0 in axis:
+        x = x._rows(np.arange(len(x))[::-1])
+    if 1 in axis:
+        x = x[:, ::-1]
+    below = tuple(n - 1 for n in axis if n > 1)
+    if not below:
+        return x
+    deep = isinstance(x.values, RaggedTensor)
+    return x.with_values(
+        reversed_rows(x.values, below) if deep else movement.flip(x.values, axis=below)
+    )
+
+
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> RaggedTensor:
     """Return the elements where the mask, which has the same rows, is true.
 

@@ -475,3 +475,31 @@ def test_signatures_of_many_objects_are_known():
         module.f(tf.ones([2]))
     assert Module.f.signatures_of(module) == [([tf.TensorSpec([2])], {})]
     assert len(Module.f._signatures._seen) <= 256
+
+
+class Table:
+    """As a table of pandas: `==` returns no bool."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __eq__(self, other):
+        raise ValueError("the truth value is ambiguous")
+
+    __hash__ = None
+
+
+def test_arguments_without_an_equality():
+    twice = tf.function(lambda x: tf.constant(x.rows) * 2)
+    tables = [Table([n]) for n in range(4)]
+    assert [twice(table).tolist() for table in tables + tables] == [[0], [2], [4], [6]] * 2
+    total = tf.function(tf.sparse.reduce_sum)
+    assert [total(tf.sparse.eye(n)).item() for n in (2, 3, 2)] == [2, 3, 2]
+
+
+def test_sparse_specs_in_signatures():
+    spec = tf.SparseTensorSpec([None, None])
+    dense = tf.function(tf.sparse.to_dense, input_signature=[spec])
+    assert dense(tf.sparse.eye(2)).tolist() == [[1, 0], [0, 1]]
+    with pytest.raises(TypeError, match="expects SparseTensorSpec"):
+        dense(tf.eye(2))

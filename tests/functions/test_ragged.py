@@ -109,8 +109,54 @@ def test_functions_of_elements():
     assert tf.strings.length(words).to_list() == [[2, 4], [1]]
     assert tf.strings.substr(words, 0, 1).to_list() == [[b"S", b"l"], [b"x"]]
     assert tf.strings.reduce_join(words, axis=-1, separator=" ").tolist() == [b"So long", b"x"]
+    assert (tf.rank(x).item(), tf.size(x).item(), tf.size(x, tf.int64).dtype) == (2, 8, "int64")
     with pytest.raises(tf.errors.InvalidArgumentError, match="rows of equal lengths"):
         x + tf.ragged.constant([[1], [2]])
+
+
+DEEP = [[[1, 2], [3]], [], [[4]]]
+
+
+@pytest.mark.parametrize(("multiples", "expected"), [
+    ([1, 2, 1], [[[1, 2], [3], [1, 2], [3]], [], [[4], [4]]]),
+    ([2, 1, 2], [[[1, 2, 1, 2], [3, 3]], [], [[4, 4]]] * 2),
+    ([1, 0, 1], [[], [], []]),
+    ([0, 3, 1], []),
+    ([1, 1, 0], [[[], []], [], [[]]]),
+])  # fmt: skip
+def test_tiles(multiples, expected):
+    assert tf.tile(tf.ragged.constant(DEEP), multiples).to_list() == expected
+
+
+def test_tiles_and_reversed_rows_of_wide_elements():
+    x = tf.ragged.constant([[[1, 2]], [], [[3, 4], [5, 6]]], ragged_rank=1)
+    assert tf.tile(x, [1, 2, 2]).to_list() == [
+        [[1, 2, 1, 2]] * 2, [], [[3, 4, 3, 4], [5, 6, 5, 6]] * 2,
+    ]  # fmt: skip
+    assert tf.tile(x, [1, 1, 0]).values.shape == (3, 0)
+    assert tf.reverse(x, [1, -1]).to_list() == [[[2, 1]], [], [[6, 5], [4, 3]]]
+
+
+@pytest.mark.parametrize(("axis", "expected"), [
+    ([0], [[[4]], [], [[1, 2], [3]]]),
+    ([1], [[[3], [1, 2]], [], [[4]]]),
+    ([-1], [[[2, 1], [3]], [], [[4]]]),
+    ([0, 1, 2], [[[4]], [], [[3], [2, 1]]]),
+])  # fmt: skip
+def test_reversed_rows(axis, expected):
+    assert tf.reverse(tf.ragged.constant(DEEP), axis).to_list() == expected
+
+
+def test_lookup_of_ragged_ids():
+    table = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        rows = tf.nn.embedding_lookup(table, tf.ragged.constant([[0, 1], [], [1]]))
+        total = tf.reduce_sum(rows.flat_values)
+    assert rows.to_list() == [[[1.0, 2.0], [3.0, 4.0]], [], [[3.0, 4.0]]]
+    gradient = tf.convert_to_tensor(tape.gradient(total, table))
+    assert gradient.tolist() == [[1.0, 1.0], [2.0, 2.0]]
+    few = tf.nn.embedding_lookup(table, tf.ragged.constant([[1]]), max_norm=1.0)
+    assert few.values.tolist() == [pytest.approx([0.6, 0.8])]
 
 
 def test_functions_of_rows():
@@ -143,6 +189,47 @@ def test_derivatives_and_plans():
         found, total = scaled(tf.ragged.constant([[1.0, 2.0], [3.0]]))
     assert found.to_list() == [[2.0, 4.0], [6.0]]
     assert total.tolist() == [3.0, 3.0]
+    found, total = scaled(tf.ragged.constant([[1.0], [2.0, 5.0], [3.0]]))  # other lengths
+    assert found.to_list() == [[2.0], [4.0, 10.0], [6.0]]
+    assert total.tolist() == [1.0, 7.0, 3.0]
+
+
+def test_specs_in_signatures(tmp_path):
+    spec = tf.RaggedTensorSpec([None, None], tf.int32)
+
+    @tf.function(input_signature=[spec])
+    def largest(x):
+        return tf.reduce_max(x, axis=-1)
+
+    x, y = tf.ragged.constant([[1, 2], [3]]), tf.ragged.constant([[5], [6, 7], [8]])
+    for call in (largest, largest.get_concrete_function(), largest):
+        assert call(x).tolist() == [2, 3]
+        assert call(y).tolist() == [5, 7, 8]
+    for wrong in (tf.constant([[1]]), tf.cast(x, tf.float32), tf.ragged.constant(DEEP)):
+        with pytest.raises(TypeError, match=r"'x' is .*expects RaggedTensorSpec\(TensorShape"):
+            largest(wrong)
+    with pytest.raises(TypeError, match="'x' was expected to be RaggedTensorSpec"):
+        largest.get_concrete_function()(tf.constant([[1]]))
+    made = tf.Module()
+    made.largest = largest
+    with pytest.warns(UserWarning, match="largest cannot be saved for RaggedTensorSpec"):
+        tf.saved_model.save(made, tmp_path)
+
+
+def test_specs():
+    made = tf.RaggedTensorSpec.from_value(tf.ragged.constant(DEEP))
+    text = "RaggedTensorSpec(TensorShape([3, None, None]), tf.int32, 2, tf.int64)"
+    assert repr(made) == text
+    assert made == tf.RaggedTensorSpec([3, None, None], tf.int32) == pickle.loads(
+        pickle.dumps(made)
+    ) == tf.RaggedTensorSpec.from_spec(made)  # fmt: skip
+    assert made != tf.RaggedTensorSpec([3, None, None], tf.int32, ragged_rank=1)
+    assert (made.ragged_rank, made.row_splits_dtype, made.value_type) == (2, tf.int64, RT)
+    whole = tf.RaggedTensorSpec(dtype=tf.int32, ragged_rank=2)
+    assert whole.is_compatible_with(tf.ragged.constant(DEEP))
+    assert made.is_subtype_of(whole)
+    assert not made.is_subtype_of(tf.TensorSpec(None, tf.int32))
+    assert not whole.is_compatible_with(rows())
 
 
 def test_lookup_layers_keep_rows():
@@ -162,6 +249,12 @@ def test_lookup_layers_keep_rows():
     (lambda: tf.ragged.constant(["one", ["two"]]), "same nesting depth"),
     (lambda: tf.ragged.stack([[1]], axis=1), "expected 0"),
     (lambda: tf.concat([rows(), rows()[:2]], 1), "equal numbers of rows"),
+    (lambda: tf.shape(rows()), r"Use x\.shape, x\.row_lengths\(\)"),
+    (lambda: tf.tile(rows(), [2]), "one entry for each of the 2 axes"),
+    (lambda: tf.RaggedTensorSpec([None]), "ragged_rank: expected at least 1"),
+    (lambda: tf.RaggedTensorSpec(), "Must specify ragged_rank or a shape"),
+    (lambda: tf.RaggedTensorSpec([1, None], row_splits_dtype=tf.int32), "expected int64"),
+    (lambda: tf.RaggedTensorSpec([1, None], flat_values_spec=1), "flat_values_spec: expected N"),
     (lambda: RT.from_sparse(tf.SparseTensor([[0, 1]], [1], [1, 2])), "not right-ragged"),
 ])  # fmt: skip
 def test_errors(call, message):

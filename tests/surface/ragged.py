@@ -10,6 +10,11 @@ def rows():
 
 CALLS = {
     "RaggedTensor": (lambda f: f.from_row_splits([1, 2, 3], [0, 2, 2, 3]), [[1, 2], [], [3]]),
+    "RaggedTensorSpec": (
+        lambda f: tf.function(
+            lambda x: tf.reverse(x, [1]), input_signature=[f([5, None], tf.int32)]
+        )(rows()), [[1, 4, 1, 3], [], [2, 9, 5], [6], []],
+    ),
     "ragged.boolean_mask": (
         lambda f: f(rows(), rows() > 3), [[4], [], [5, 9], [6], []],
     ),

@@ -135,6 +135,12 @@ def all_traced(function, signature, name, sizes=()):
     Raises:
         SaveError: the call cannot be repeated as a graph of ops.
     """
+    for spec in signature.specs:
+        if spec.value_type is not Tensor:
+            raise SaveError(
+                f"{name} cannot be saved for {spec!r}: a saved function takes dense tensors, such "
+                "as x.to_tensor()."
+            )
     ranks = _RANKS if any(spec.shape is None for spec in signature.specs) else (None,)
     found, failure = [], None
     for rank in ranks:
