@@ -128,21 +128,26 @@ class ChainReader:
         guarded = entry.state is not None and entry.state.guards
         self._state = entry.state if guarded else None
         for place, finish in chains:
-            chain = type(finish) is RowChain
-            read = finish.bound(gathers[place].array) if chain else gathers[place]
-            self._parts.append((place, read, None if chain else finish))
+            chain, gather = type(finish) is RowChain, gathers[place]
+            read = finish.bound(gather.array) if chain else _reading(gather, finish)
+            self._parts.append((place, read))
 
     def __call__(self, numbers):
         """Return the rows `numbers` (one sequence each) as an element; None if a guard fails."""
         if thread.stack or (self._state is not None and self._state.changed() is not None):
             return None
         found = []
-        for place, read, dtype in self._parts:
+        for place, read in self._parts:
             array = read(numbers[place])
             if array is None:
                 return None
-            found.append(array if dtype is None else array.astype(dtype))
+            found.append(array)
         return self._pack(found)
+
+
+def _reading(gather, dtype):
+    """Return a function of row numbers that gathers rows, and casts them unless `dtype` is None."""
+    return gather if dtype is None else lambda numbers: gather(numbers).astype(dtype)
 
 
 def _takes(graph, rows):

@@ -119,6 +119,7 @@ def _numbers(order):
 
 _BLOCK_ROWS = 256  # the number of rows per call of a function when all results are computed
 _BLOCK = 1 << 16  # one `np.take` gathers several batches, up to this number of bytes
+_SMALL = 1 << 12  # bytes of a batch for which no buffer is reused
 
 
 def batched(passes, size, drop_remainder=False, streams=False):
@@ -172,6 +173,8 @@ class MappedBatches:
     def __init__(self, passes, size, drop_remainder):
         self._passes, self._size, self._drop = iter(passes), size, drop_remainder
         self._rows = self._gathers = self._pack = None
+        # the orders of the arrays; only one if all arrays have the same order
+        self._orders = ()
         # the function that reads and computes rows in one pass; None if not known yet; False if
         # there is none
         self._reader = None
@@ -187,7 +190,9 @@ class MappedBatches:
             count, at = self._available(), self._at
             if not count:
                 raise StopIteration
-        numbers = [order[at : at + count] for order in self._rows.orders]
+        numbers = [order[at : at + count] for order in self._orders]
+        if len(numbers) < len(self._gathers):  # the arrays share one order
+            numbers *= len(self._gathers)
         try:
             element = self._reader(numbers) if self._reader else None
             if element is None:
@@ -222,6 +227,8 @@ class MappedBatches:
                 self._gathers = [_gather(array) for array in rows.arrays]
                 self._pack, self._reader = packer(rows.structure), None
             self._rows, self._at, self._count = rows, 0, len(rows)
+            orders = rows.orders[: len(rows.arrays)]
+            self._orders = orders[:1] if all(o is orders[0] for o in orders) else orders
             if self._count >= self._size:
                 return self._size
         count = self._count - self._at
@@ -256,7 +263,7 @@ class _Gather:
     before is reused, if it has no other reference.
     """
 
-    __slots__ = ("array", "before_last", "last", "take")
+    __slots__ = ("array", "before_last", "few", "last", "take")
 
     def __init__(self, array):
         self.array = array
@@ -264,6 +271,8 @@ class _Gather:
         # For an array that is not contiguous, `np.take` would first copy all of it.
         flags = getattr(array, "flags", None)  # arrays in files have no attribute `flags`
         self.take = flags is not None and flags.c_contiguous and flags.aligned
+        # Indexing so few rows takes less time than the check whether a buffer is free.
+        self.few = _SMALL * len(array) // max(1, array.nbytes) if self.take else 0
 
     def parts(self, numbers, size):
         """Yield the rows, `size` at a time; several small parts share one `np.take`."""
@@ -280,7 +289,7 @@ class _Gather:
     def __call__(self, numbers):
         if isinstance(numbers, range):
             return self.array[_as_slice(numbers)]
-        if not self.take:
+        if not self.take or len(numbers) <= self.few:
             return self.array[numbers]
         buffer, self.before_last = self.before_last, self.last
         if buffer is not None and len(buffer) == len(numbers) and exclusive(buffer):

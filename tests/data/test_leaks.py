@@ -31,6 +31,14 @@ def fails(x):
     return x
 
 
+class Rows(keras.utils.PyDataset):
+    def __len__(self):
+        return 20
+
+    def __getitem__(self, i):
+        return np.full(3, i)
+
+
 PIPELINES = {
     "parallel map": lambda path: RANGE(20).map(lambda x: x.numpy() + 1, 3),
     "prefetch": lambda path: RANGE(20).map(lambda x: x.numpy() + 1).prefetch(2),
@@ -38,6 +46,12 @@ PIPELINES = {
     "error": lambda path: RANGE(20).map(fails, 2).prefetch(2),
     "parallel batch": lambda path: RANGE(20).map(lambda x: x.numpy()).batch(3, False, 2),
     "npy file": lambda path: NumpyDataset(path / "x.npy").batch(3).prefetch(1),
+    "records": lambda path: tf.data.TFRecordDataset(str(path / "x.tfrecord")).prefetch(1),
+    "rows of text": lambda path: tf.data.experimental.CsvDataset(
+        [str(path / "x.csv")], [0, 0]
+    ).map(lambda a, b: a.numpy() + b.numpy(), 2),
+    "cache in a file": lambda path: RANGE(20).map(lambda x: x.numpy()).cache(str(path / "cache")),
+    "pydataset": lambda path: Rows(workers=2),
     "lines": lambda path: tf.data.TextLineDataset(str(path / "x.txt")).prefetch(1),
 }  # fmt: skip
 
@@ -47,6 +61,10 @@ PIPELINES = {
 def test_iterators_leave_nothing(name, end, tmp_path):
     np.save(tmp_path / "x.npy", np.zeros((20, 3)))
     (tmp_path / "x.txt").write_text("a\nb\n" * 10)
+    (tmp_path / "x.csv").write_text("1,2\n" * 20)
+    with tf.io.TFRecordWriter(str(tmp_path / "x.tfrecord")) as writer:
+        for _ in range(20):
+            writer.write(b"record")
     before = threads(), files()
     for _ in range(20):
         iterator = iter(PIPELINES[name](tmp_path))

@@ -142,6 +142,24 @@ def test_a_pydataset_with_processes():
     assert os.getpid() not in pids
 
 
+class Killed(Batches):
+    def __getitem__(self, i):
+        return killed_at_two(i)
+
+
+def test_a_killed_process_of_a_pydataset_is_named_within_seconds():
+    start = time.monotonic()
+    with pytest.raises(WorkerError, match=r"worker process 0 \(pid \d+\) of Killed was killed by"):
+        list(Killed(workers=2, use_multiprocessing=True))
+    assert time.monotonic() - start < 5
+
+
+def test_an_unfinished_pydataset_leaves_nothing():
+    iterator = iter(Batches(workers=2, use_multiprocessing=True))
+    next(iterator)
+    del iterator
+
+
 X = np.random.default_rng(0).normal(size=(12, 3000)).astype(np.float32)
 
 
@@ -234,6 +252,18 @@ def test_a_process_killed_from_outside_while_it_computes_is_noticed():
     assert time.monotonic() - start < 5
 
 
+def test_a_map_in_processes_that_is_dropped_after_an_error_leaves_nothing():
+    def fails(x):
+        if x.item() == 2:
+            raise KeyError("two")
+        return np.zeros(10_000)
+
+    iterator = iter(Dataset.range(9).map(fails, 2, use_multiprocessing=True))
+    with pytest.raises(KeyError, match="two"):
+        list(iterator)
+    del iterator
+
+
 @pytest.mark.parametrize("end", ["normal", "dropped", "closed", "prefetched"])
 def test_maps_in_processes_leave_nothing(end):
     data = Dataset.from_tensor_slices(X).map(lambda x: x.numpy() + 1, 2, use_multiprocessing=True)
@@ -301,4 +331,75 @@ def test_workers_die_with_their_parent(how, program):
         parent.send_signal(how)
         parent.wait()
     wait_for(lambda: all(gone(pid) for pid in pids), 8)
+    assert shared() <= memory
+
+
+INTERRUPTED = """
+import gc, os, signal, threading, time
+from multiprocessing import resource_tracker
+from pathlib import Path
+import numpy as np
+from framework.data import Dataset
+from framework.data.pydataset import PyDataset
+def slow(x):
+    time.sleep(0.01)
+    return np.full(10_000, x.item())
+class Batches(PyDataset):
+    def __len__(self):
+        return 10**6
+    def __getitem__(self, i):
+        time.sleep(0.01)
+        return np.full(10_000, i)
+endless = Dataset.range(10**6)
+PIPELINES = {
+    "map": endless.map(slow, 2),
+    "prefetch": endless.map(slow).prefetch(2),
+    "interleave": Dataset.range(9).interleave(lambda i: endless.map(slow), 2, 1, 2),
+    "processes": endless.map(slow, 2, use_multiprocessing=True),
+    "processes, prefetch": endless.map(slow, 2, use_multiprocessing=True).prefetch(2),
+    "PyDataset": Batches(workers=2),
+    "PyDataset, processes": Batches(workers=2, use_multiprocessing=True),
+}
+def held():
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    threads = {t for t in threading.enumerate() if t.name.startswith("framework-")}
+    return set(children), threads, len(list(Path("/proc/self/fd").iterdir()))
+def interrupted(data):
+    caught = False
+    try:
+        for i, _ in enumerate(data):
+            if i == 2:  # as a terminal does it: the signal reaches all processes of the group
+                threading.Timer(0.05, os.killpg, (0, signal.SIGINT)).start()
+    except KeyboardInterrupt:
+        caught = True
+    return caught
+resource_tracker.ensure_running()
+before = held()
+for name, data in PIPELINES.items():
+    print(name, interrupted(data))
+    gc.collect()
+    end = time.monotonic() + 8
+    while held() != before and time.monotonic() < end:
+        time.sleep(0.02)
+    if held() != before:
+        print(before, held())
+print("done")
+"""
+
+
+def test_a_program_that_goes_on_after_ctrl_c_holds_nothing():
+    memory = shared()
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        start_new_session=True,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == 8, done.stdout + done.stderr
+    assert all(line.endswith("True") for line in lines[:-1]), done.stdout
+    assert lines[-1] == "done"
+    assert "Traceback" not in done.stderr
     assert shared() <= memory

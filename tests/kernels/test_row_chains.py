@@ -75,6 +75,21 @@ def test_several_operations():
             np.testing.assert_array_equal(found(array, numbers, steps), right)
 
 
+@pytest.mark.parametrize("size", [1, 15, 63, 64, 76, 130, 784])
+def test_rows_of_many_sizes(size):
+    """A row begins at any place of a cache line; whole blocks and the rest are separate loops."""
+    numbers = RNG.permutation(9)
+    floats = RNG.normal(size=(9, size)).astype(np.float32)
+    floats[:, 0] = -0.0
+    for array in (RNG.integers(0, 256, (9, size), dtype=np.uint8), floats):
+        for names in (["divide"], ["multiply"], ["multiply", "add"], ["divide", "subtract"],
+                      ["add", "multiply", "add"], ["multiply", "divide", "multiply"]):  # fmt: skip
+            steps = [(name, 0.3 * k + 2.5, False) for k, name in enumerate(names)]
+            right = expected(array, numbers, steps)
+            assert found(array, numbers, steps).tobytes() == right.tobytes()
+            assert found(array, numbers[:2], steps).tobytes() == right[:2].tobytes()
+
+
 def test_ranges_of_rows_of_an_array_that_cannot_be_written():
     array = sources()[0]
     array.flags.writeable = False

@@ -20,8 +20,10 @@ from framework.kernels.row_chains import (
 )
 
 _LINE = 64  # bytes of a cache line
+_BLOCK = 64  # elements that are computed between two prefetches
+_NO_SHIFT = np.float32(-0.0)  # x + -0.0 has the bits of x, also for 0.0 and -0.0
 # So many rows ahead are prefetched, because the CPU's prefetcher cannot predict random rows.
-_AHEAD = 6
+_AHEAD = 4
 
 
 @intrinsic
@@ -62,16 +64,50 @@ def _fused(_, x, y, z):
     return types.float32(types.float32, types.float32, types.float32), emit
 
 
+def _multiplied(x, v, low, shift):
+    return x * v + shift
+
+
+def _quotient(x, v, low, shift):
+    return _fused(x, v, x * low) + shift
+
+
+def _row(operation):
+    """Return a kernel that writes `operation` of the elements of a row, and prefetches a row.
+
+    It prefetches the row `ahead` line by line while it computes: prefetches of a whole row at once
+    would wait for each other.
+    """
+    operation = kernel(operation, fastmath=False, forceinline=True, cache=False)
+
+    @kernel(fastmath=False, forceinline=True, cache=False)
+    def row(source, at, ahead, v, low, shift, y):
+        x, size, wide = source[at], y.size, source.itemsize
+        # after these elements `y` is aligned: a store across two cache lines takes longer
+        skip = min(size, -(y.ctypes.data // 4) % (_LINE // 4))
+        whole = (size - skip) // _BLOCK * _BLOCK
+        for j in range(size - whole):  # the elements before and after the blocks
+            k = j if j < skip else j + whole
+            y[k] = operation(np.float32(x[k]), v, low, shift)
+        x, y = x[skip:], y[skip:]
+        for start in range(0, whole, _BLOCK):
+            for byte in range(0, _BLOCK * wide, _LINE):
+                _prefetch(source, ahead, (skip + start) * wide + byte)
+            for j in range(_BLOCK):
+                y[start + j] = operation(np.float32(x[start + j]), v, low, shift)
+        for byte in range((skip + whole) * wide, size * wide, _LINE):
+            _prefetch(source, ahead, byte)
+
+    return row
+
+
+_multiply, _quotients = _row(_multiplied), _row(_quotient)
+
+
 @kernel(fastmath=False, forceinline=True)
-def _apply(x, y, code, v, low):
+def _apply(x, y, code, v):
     """Apply one operation to the elements of `x`, and write the results to `y`."""
-    if code == QUOTIENT:
-        for j in range(x.size):
-            y[j] = _fused(np.float32(x[j]), v, np.float32(x[j]) * low)
-    elif code == MULTIPLY:
-        for j in range(x.size):
-            y[j] = np.float32(x[j]) * v
-    elif code == DIVIDE:
+    if code == DIVIDE:
         for j in range(x.size):
             y[j] = np.float32(x[j]) / v
     elif code == ADD:
@@ -80,6 +116,23 @@ def _apply(x, y, code, v, low):
     elif code == DIVIDE_INTO:
         for j in range(x.size):
             y[j] = v / np.float32(x[j])
+
+
+@kernel(fastmath=False, forceinline=True)
+def _apply_in_place(y, code, v):
+    """Apply one operation to the elements of `y`; loops over one array become vector code."""
+    if code == MULTIPLY:
+        for j in range(y.size):
+            y[j] *= v
+    elif code == DIVIDE:
+        for j in range(y.size):
+            y[j] /= v
+    elif code == ADD:
+        for j in range(y.size):
+            y[j] += v
+    elif code == DIVIDE_INTO:
+        for j in range(y.size):
+            y[j] = v / y[j]
 
 
 @kernel(fastmath=False)
@@ -91,27 +144,25 @@ def gather(source, numbers, codes, values, low, out):
         codes, values: for each operation, at least one, its code and its float32 operand.
         low: if the first operation is a QUOTIENT, the rounding error of the divisor's reciprocal.
     """
-    count, size = numbers.size, source.shape[1]
-    wide = size * source.itemsize
-    scales_and_shifts = codes.size == 2 and codes[1] == ADD
+    count, code, v, shift, done = numbers.size, codes[0], values[0], _NO_SHIFT, 1
+    if codes.size > 1 and codes[1] == ADD and code in (QUOTIENT, MULTIPLY):
+        shift, done = values[1], 2
+    wide = source.shape[1] * source.itemsize
+    for i in range(1, min(_AHEAD, count)):
+        for byte in range(0, wide, _LINE):
+            _prefetch(source, numbers[i], byte)
     for i in range(count):
-        if i + _AHEAD < count:
-            for byte in range(0, wide, _LINE):
-                _prefetch(source, numbers[i + _AHEAD], byte)
-        x, y, v = source[numbers[i]], out[i], values[0]
-        if scales_and_shifts and codes[0] == QUOTIENT:
-            for j in range(size):
-                y[j] = _fused(np.float32(x[j]), v, np.float32(x[j]) * low) + values[1]
-        elif scales_and_shifts and codes[0] == MULTIPLY:
-            for j in range(size):
-                y[j] = np.float32(x[j]) * v + values[1]
-        elif scales_and_shifts and codes[0] == DIVIDE:
-            for j in range(size):
-                y[j] = np.float32(x[j]) / v + values[1]
+        at, ahead, y = numbers[i], numbers[min(i + _AHEAD, count - 1)], out[i]
+        if code == QUOTIENT:
+            _quotients(source, at, ahead, v, low, shift, y)
+        elif code == MULTIPLY:
+            _multiply(source, at, ahead, v, low, shift, y)
         else:
-            _apply(x, y, codes[0], v, low)
-            for k in range(1, codes.size):
-                _apply(y, y, codes[k], values[k], low)
+            for byte in range(0, wide, _LINE):
+                _prefetch(source, ahead, byte)
+            _apply(source[at], y, code, v)
+        for k in range(done, codes.size):
+            _apply_in_place(y, codes[k], values[k])
 
 
 def warm():
