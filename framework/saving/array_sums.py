@@ -14,7 +14,7 @@ NAME = "crc32"
 """The name of the checksums: an attribute of HDF5 datasets, a metadata entry of safetensors."""
 
 _LARGE = 2**24  # from this number of bytes on, several threads read one array
-_SHARE = 2**23  # a thread reads small arrays of at least this number of bytes
+_SHARE = 2**23  # each thread gets small arrays of at least this total size in bytes
 _THREADS = 4
 
 

@@ -122,7 +122,7 @@ def _about():
 
 
 def _write(model, file, folder):
-    weights = partial(write_variables, model, checks=False)  # the zip file has a checksum
+    weights = partial(write_variables, model, checks=False)  # the zip file checks the member
     assets = partial(write_assets, model)
     write_archive(file, folder, *described(model), weights, assets)
 
