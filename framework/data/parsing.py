@@ -10,6 +10,7 @@ from framework.core.errors import DamagedFileError, DTypeError, InvalidArgumentE
 from framework.core.tensor import Tensor
 from framework.data.examples import Example, SequenceExample
 from framework.data.structure import array_in
+from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.sparse_tensor import SparseTensor
 
 _LISTS = {"int64": "int64_list", "float32": "float_list", "string": "bytes_list"}
@@ -55,6 +56,25 @@ class VarLenFeature(NamedTuple):
     dtype: DTypeLike
 
 
+class RaggedFeature(NamedTuple):
+    """A feature with any number of values, as the row of a ragged tensor; of a single example, as a
+    tensor of rank 1.
+
+    Args:
+        dtype: int64, float32 or string.
+        value_key: the name of the feature in the examples; None for the key of the result.
+        partitions: ().
+        row_splits_dtype: ignored: row splits are int64.
+        validate: ignored.
+    """
+
+    dtype: DTypeLike
+    value_key: str | None = None
+    partitions: tuple = ()
+    row_splits_dtype: DTypeLike = dtypes.int32
+    validate: bool = False
+
+
 def parse_example(
     serialized: TensorLike, features: Any, example_names: Any = None, name: str | None = None
 ) -> Any:
@@ -62,7 +82,7 @@ def parse_example(
 
     Args:
         serialized: a string tensor of shape (batch,), or of shape () for one example.
-        features: {name: FixedLenFeature, FixedLenSequenceFeature or VarLenFeature}.
+        features: {name: FixedLenFeature, FixedLenSequenceFeature, VarLenFeature or RaggedFeature}.
         example_names: names of the examples, for errors.
 
     Raises:
@@ -211,20 +231,25 @@ def _values(feature, key, dtype, label):
     return array
 
 
+_FEATURES = (FixedLenFeature, FixedLenSequenceFeature, VarLenFeature, RaggedFeature)
+
 # ---- tensors -------------------------------------------------------------------------------------
 
 
 def _batched(key, feature, entries, labels, single):
     """Return the tensor of one feature of all examples."""
     dtype = dtypes.as_dtype(getattr(feature, "dtype", None) or "string")
-    if not isinstance(feature, (FixedLenFeature, FixedLenSequenceFeature, VarLenFeature)):
+    if not isinstance(feature, _FEATURES):
         raise DTypeError(
-            f"{key}: expected FixedLenFeature, FixedLenSequenceFeature or VarLenFeature, got "
-            f"{type(feature).__name__}."
+            f"{key}: expected FixedLenFeature, FixedLenSequenceFeature, VarLenFeature or "
+            f"RaggedFeature, got {type(feature).__name__}."
         )
+    key = getattr(feature, "value_key", None) or key
     rows = [_values(entry.get(key), key, dtype, label) for entry, label in zip(entries, labels)]
     if isinstance(feature, VarLenFeature):
         return _sparse(rows, dtype, single)
+    if isinstance(feature, RaggedFeature):
+        return _ragged(key, feature, rows, dtype, single)
     if isinstance(feature, FixedLenFeature):
         shape = _shape(feature.shape)
         rows = [_fixed(row, key, feature, shape, dtype, label) for row, label in zip(rows, labels)]
@@ -244,6 +269,17 @@ def _sparse(rows, dtype, single=False):
     values = np.concatenate([np.empty(0, dtype.np), *rows])
     indices = np.stack(parts[single:], axis=1).astype(np.int64)
     return SparseTensor(Tensor(indices), Tensor(values), shape[single:])
+
+
+def _ragged(key, feature, rows, dtype, single):
+    if len(feature.partitions):
+        raise InvalidArgumentError(
+            f"{key}: RaggedFeature: partitions: expected (), got {feature.partitions!r}. Parse the "
+            "row lengths as a feature of their own, for tf.RaggedTensor.from_row_lengths."
+        )
+    values = np.concatenate([np.empty(0, dtype.np), *rows])
+    return Tensor(values) if single else RaggedTensor.from_row_lengths(
+        Tensor(values), [len(row) for row in rows])  # fmt: skip
 
 
 def _shape(shape):

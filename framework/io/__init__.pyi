@@ -9,7 +9,7 @@ from framework.data.file_contents import (
 from framework.data.json_examples import decode_json_example as decode_json_example
 from framework.data.parsing import (
     FixedLenFeature as FixedLenFeature, FixedLenSequenceFeature as FixedLenSequenceFeature,
-    VarLenFeature as VarLenFeature, parse_example as parse_example,
+    RaggedFeature as RaggedFeature, VarLenFeature as VarLenFeature, parse_example as parse_example,
     parse_sequence_example as parse_sequence_example, parse_single_example as parse_single_example,
     parse_single_sequence_example as parse_single_sequence_example,
 )  # fmt: skip

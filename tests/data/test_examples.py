@@ -20,6 +20,7 @@ from framework.data.examples import (
 )  # fmt: skip
 from framework.data.parsing import FixedLenFeature as Fixed
 from framework.data.parsing import FixedLenSequenceFeature as Sequence
+from framework.data.parsing import RaggedFeature as Ragged
 from framework.data.parsing import VarLenFeature as Var
 from framework.data.parsing import (
     parse_example,
@@ -230,3 +231,20 @@ def test_whole_files(tmp_path):
     assert tf.io.matching_files(str(tmp_path / "*" / "*.bin")).tolist() == [str(path).encode()]
     with pytest.raises(tf.errors.NotFoundError, match="no file"):
         tf.io.read_file(str(tmp_path / "none"))
+
+
+def test_ragged_features():
+    other = Example(features=Features(feature={"s": Feature(bytes_list=BytesList(value=[b"x"]))}))
+    both = [ONE.SerializeToString(), other.SerializeToString()]
+    wanted = {"i": Ragged("int64"), "texts": Ragged("string", value_key="s")}
+    found = parse_example(both, wanted)
+    assert found["i"].to_list() == [[1, -2, 2**40], []]
+    assert found["texts"].to_list() == [[b"ab", b""], [b"x"]]
+    single = parse_single_example(both[0], wanted)
+    assert {k: v.tolist() for k, v in single.items()} == {
+        "i": [1, -2, 2**40], "texts": [b"ab", b""],
+    }  # fmt: skip
+    with pytest.raises(InvalidArgumentError, match=r"partitions: expected \(\), got \['n'\]"):
+        parse_example(both, {"i": Ragged("int64", partitions=["n"])})
+    with pytest.raises(InvalidArgumentError, match="expected a float_list"):
+        parse_example(both, {"i": Ragged("float32")})
