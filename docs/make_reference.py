@@ -15,12 +15,13 @@ FOLDER = Path(__file__).parent / "reference"
 _TENSORFLOW = (
     "math", "nn", "linalg", "random", "data", "image", "strings", "signal", "sets", "saved_model",
     "sparse", "ragged", "summary", "bitwise", "io", "lookup", "train", "nest", "dtypes", "errors",
-    "autodiff", "debugging", "config", "distribute", "wrappers",
+    "autodiff", "debugging", "config", "distribute", "wrappers", "audio",
 )  # fmt: skip
 _KERAS = (
     "layers", "models", "losses", "metrics", "optimizers", "callbacks", "ops",
     "activations", "initializers", "regularizers", "constraints", "datasets", "utils",
-    "saving", "random", "config", "applications", "preprocessing", "tree", "distillation",
+    "saving", "random", "config", "applications", "preprocessing", "preprocessing.image",
+    "preprocessing.sequence", "preprocessing.text", "tree", "distillation",
     "dtype_policies", "visualization", "wrappers",
 )  # fmt: skip
 NAMESPACES = [
