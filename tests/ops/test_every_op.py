@@ -1,4 +1,8 @@
-"""What holds for every op of the table; a new op needs a row in `tests/samples/ops/`."""
+"""What holds for every op of the table; a new op needs a row in `tests/samples/ops/`.
+
+`test_an_op` and `test_a_differentiable_op` try all functions here that state a property of an op; a
+failure names those that failed.
+"""
 
 import functools
 
@@ -8,6 +12,8 @@ import pytest
 from framework.core.op import table
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
+from tests.changed import changed
+from tests.looped import Properties, try_all
 from tests.ops import derivatives as d
 from tests.samples.ops import (
     DIFFERENTIABLE,
@@ -19,8 +25,17 @@ from tests.samples.ops import (
 )
 from tests.samples.ops.arguments import generator
 
-each_op = pytest.mark.parametrize("name", NAMES)
-each_differentiable_op = pytest.mark.parametrize("name", DIFFERENTIABLE)
+each_op, each_differentiable_op = Properties(), Properties()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_op(name):
+    each_op.hold(name)
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_a_differentiable_op(name):
+    each_differentiable_op.hold(name)
 
 
 def arrays_of(value):
@@ -36,7 +51,7 @@ def agree(found, expected, rtol=1e-12, atol=1e-14):
 
 
 @each_op
-def test_an_op_has_a_sample(name):
+def an_op_has_a_sample(name):
     assert SAMPLES.get(name), f"the op {name!r} needs a row in tests/samples/ops"
 
 
@@ -45,12 +60,12 @@ def test_there_are_samples_of_ops_only():
 
 
 @each_op
-def test_some_sample_is_empty(name):
+def some_sample_is_empty(name):
     assert any(np.size(a) == 0 for s in samples(name) for a in s.args)
 
 
 @each_op
-def test_forward_is_the_reference(name):
+def forward_is_the_reference(name):
     for sample in samples(name):
         agree(
             table[name](*sample.args, **sample.attrs), reference(name)(*sample.args, **sample.attrs)
@@ -58,7 +73,7 @@ def test_forward_is_the_reference(name):
 
 
 @each_op
-def test_tensors_in_give_the_tensor_of_what_arrays_in_give(name):
+def tensors_in_give_the_tensor_of_what_arrays_in_give(name):
     for sample in samples(name):
         from_arrays = d.several(table[name](*sample.args, **sample.attrs))
         from_tensors = d.several(table[name](*d.boxed(sample.args), **sample.attrs))
@@ -70,7 +85,7 @@ def test_tensors_in_give_the_tensor_of_what_arrays_in_give(name):
 
 
 @each_op
-def test_memory_layout_does_not_matter(name):
+def memory_layout_does_not_matter(name):
     layouts = (
         lambda a: np.stack([a, a], -1)[..., 0],  # strided
         lambda a: np.flip(np.flip(a).copy()),  # negative strides
@@ -84,7 +99,7 @@ def test_memory_layout_does_not_matter(name):
 
 
 @each_op
-def test_inputs_are_not_written_to(name):
+def inputs_are_not_written_to(name):
     for sample in samples(name):
         before = [np.array(a) for a in sample.args]
         table[name](*sample.args, **sample.attrs)
@@ -93,19 +108,19 @@ def test_inputs_are_not_written_to(name):
 
 
 @each_differentiable_op
-def test_derivatives(name):
+def derivatives(name):
     for sample in samples(name):
         d.check_first(table[name], sample, generator(name))
 
 
 @each_differentiable_op
-def test_second_derivatives(name):
+def second_derivatives(name):
     for sample in samples(name):
         d.check_second(table[name], sample, generator(name))
 
 
 @each_differentiable_op
-def test_a_recorded_backward_pass_gives_the_same(name):
+def a_recorded_backward_pass_gives_the_same(name):
     op = table[name]
     for sample in samples(name):
         weights = d.random_like(d.several(op(*sample.args, **sample.attrs)), generator(name))
@@ -116,7 +131,7 @@ def test_a_recorded_backward_pass_gives_the_same(name):
 
 
 @each_op
-def test_other_floats_stay_what_they_are(name):
+def other_floats_stay_what_they_are(name):
     op = table[name]
     for sample in samples(name):
         for dtype in map(np.dtype, sample.other_floats.split()):
@@ -153,7 +168,7 @@ def symbolic_arguments(args, unknown):
 
 
 @each_op
-def test_symbolic_calls_know_shape_and_dtype(name):
+def symbolic_calls_know_shape_and_dtype(name):
     for sample in samples(name):
         real = d.several(table[name](*sample.args, **sample.attrs))
         made = d.several(table[name](*symbolic_arguments(sample.args, ()), **sample.attrs))
@@ -165,7 +180,7 @@ def test_symbolic_calls_know_shape_and_dtype(name):
 
 
 @each_op
-def test_symbolic_calls_with_an_unknown_leading_size(name):
+def symbolic_calls_with_an_unknown_leading_size(name):
     for sample in samples(name):
         if not sample.any_batch:
             continue
@@ -201,21 +216,22 @@ def _off(result):
     return result * 1.01 + (0.0 if np.any(values) else 0.01)
 
 
-def rules():
-    for name in DIFFERENTIABLE:
-        op, args = table[name], SAMPLES[name][0].args
-        for i in d.differentiable(op, args):
-            yield pytest.param(name, i, id=f"{name}-{i}")
+PLACES = {name: d.differentiable(table[name], SAMPLES[name][0].args) for name in DIFFERENTIABLE}
 
 
-@pytest.mark.parametrize(("name", "i"), list(rules()))
-def test_a_rule_wrong_by_one_percent_is_found(name, i, change):
-    op = table[name]
+@pytest.mark.parametrize("name", [name for name, places in PLACES.items() if places])
+def test_rules_wrong_by_one_percent_are_found(name):
+    cases = {f"input {i}": {"op": table[name], "i": i} for i in PLACES[name]}
+    try_all(a_wrong_rule_is_found, cases)
+
+
+def a_wrong_rule_is_found(op, i):
     if op.backward is None:
-        change(op, vjps=(*op.vjps[:i], bent(op.vjps[i]), *op.vjps[i + 1 :]))
+        wrong = {"vjps": (*op.vjps[:i], bent(op.vjps[i]), *op.vjps[i + 1 :])}
     else:
-        change(op, backward=bent(op.backward, i))
-    change(op, plans={0: None})
-    change(op, chains={})
-    with pytest.raises(AssertionError, match=op.name):
-        test_derivatives(name)
+        wrong = {"backward": bent(op.backward, i)}
+    with (
+        changed(op, plans={0: None}, chains={}, **wrong),
+        pytest.raises(AssertionError, match=op.name),
+    ):
+        derivatives(op.name)

@@ -9,6 +9,7 @@ import pytest
 
 from framework.core import dtypes
 from framework.core.op import table
+from tests.looped import looped
 from tests.ops import derivatives as d
 from tests.samples.ops import NAMES, samples
 from tests.samples.ops.arguments import generator
@@ -59,7 +60,7 @@ def close(found, expected, dtype, name):
         np.testing.assert_allclose(found, expected, rtol=0, atol=UNITS * unit, err_msg=name)
 
 
-@pytest.mark.parametrize("dtype", LAST_PLACE)
+@looped("dtype", LAST_PLACE)
 @pytest.mark.parametrize("name", NAMES)
 def test_results_are_float32s(name, dtype):
     op, kind = table[name], dtype_of(dtype)
@@ -72,7 +73,7 @@ def test_results_are_float32s(name, dtype):
             close(y, r, dtype, name)
 
 
-@pytest.mark.parametrize("dtype", LAST_PLACE)
+@looped("dtype", LAST_PLACE)
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients_are_float32s(name, dtype):
     op, kind = table[name], dtype_of(dtype)

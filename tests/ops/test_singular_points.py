@@ -6,6 +6,7 @@ The functions and points are in `singular/calls.py`, the numbers of TensorFlow 2
 """
 
 import contextlib
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +15,13 @@ import pytest
 import framework as tf
 from framework.kernels import tier
 from tests.compiler import interpreted
+from tests.looped import Properties, looped, try_all
 from tests.ops.singular import record
 from tests.ops.singular.calls import CALLS, POINTS, TENSORFLOW
 from tests.ops.singular.different import DIFFERENT, REASONS
 
 REFERENCE, OURS = record.rows("reference.json"), record.rows("ours.json")
 PAGE = (Path(__file__).parents[2] / "docs" / "numbers.md").read_text("utf-8")
-# One test for each function: one for each of its points took more time than what it tests.
-FUNCTIONS = list(dict.fromkeys(text for text, _ in CALLS))
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -29,20 +29,39 @@ def expected(text, at):
     return OURS.get((text, at), REFERENCE[text, at])
 
 
-def points_of(function):
-    return [at for text, at in CALLS if text == function]
+each_function = Properties()
 
 
-@pytest.mark.parametrize("text", FUNCTIONS)
-def test_value_and_gradient(text):
-    found = {
-        at: record.differences(record.row(text, at), expected(text, at)) for at in points_of(text)
-    }
-    assert {at: differences for at, differences in found.items() if differences} == {}
+@pytest.mark.parametrize("text", list(dict.fromkeys(text for text, _ in CALLS)))
+def test_a_function(text):
+    """All properties at all points: a test for each took more time than what it tests."""
+    each_function.hold(text)
 
 
-@pytest.mark.parametrize(("text", "at"), OURS, ids=[f"{t} at {at}" for t, at in OURS])
-def test_differences_are_ones_and_have_a_reason(text, at):
+def at_its_points(test, text, calls=CALLS, **kwargs):
+    """Call the test at each point of a function that is among the calls."""
+    if cases := {at: {"text": text, "at": at, **kwargs} for t, at in calls if t == text}:
+        try_all(test, cases)
+
+
+row_of = functools.lru_cache(64)(record.row)  # several properties need the same rows
+
+
+@each_function
+def value_and_gradient_are_the_references(text):
+    at_its_points(value_and_gradient, text)
+
+
+def value_and_gradient(text, at):
+    assert record.differences(row_of(text, at), expected(text, at)) == []
+
+
+@each_function
+def differences_are_ones_and_have_a_reason(text):
+    at_its_points(differs_for_a_reason, text, OURS)
+
+
+def differs_for_a_reason(text, at):
     assert record.differences(OURS[text, at], REFERENCE[text, at])
     assert f"**{DIFFERENT[text]}**" in PAGE
 
@@ -56,8 +75,12 @@ def test_every_reason_is_used():
 UNFIT = ("NaN propagates", "Beyond the domain", "Errors here")
 
 
-@pytest.mark.parametrize(("text", "at"), OURS, ids=[f"{t} at {at}" for t, at in OURS])
-def test_finite_wherever_the_others_are(text, at):
+@each_function
+def finite_wherever_the_others_are(text):
+    at_its_points(finite_where_the_others_are, text, OURS)
+
+
+def finite_where_the_others_are(text, at):
     ours, theirs = OURS[text, at], REFERENCE[text, at]
     if DIFFERENT[text] in UNFIT or "error" in theirs:
         return
@@ -70,14 +93,13 @@ def test_finite_wherever_the_others_are(text, at):
 EXTREME = {"line", "rows"}  # with numbers whose squares float32 does not hold
 
 
-@pytest.mark.parametrize("text", FUNCTIONS)
-def test_float64_is_finite_at_the_same_points(text):
-    for at in points_of(text):
-        is_finite_at_the_same_points(text, at)
+@each_function
+def float64_is_finite_at_the_same_points(text):
+    at_its_points(is_finite_at_the_same_points, text)
 
 
 def is_finite_at_the_same_points(text, at):
-    narrow, wide = record.row(text, at), record.row(text, at, "float64")
+    narrow, wide = row_of(text, at), row_of(text, at, "float64")
     assert ("error" in narrow) == ("error" in wide)
     if "error" in narrow or at in EXTREME or "losses" in text or "metrics" in text:
         return
@@ -103,18 +125,16 @@ NARROW = [
 ]
 
 
-@pytest.mark.parametrize("dtype", LARGEST)
-@pytest.mark.parametrize("text", list(dict.fromkeys(text for text, _ in NARROW)))
-def test_16_bits_stay_and_are_finite_where_float32_is(text, dtype):
+@each_function
+@looped("dtype", LARGEST)
+def floats_of_16_bits_stay_and_are_finite_where_float32_is(text, dtype):
     if dtype == "bfloat16":
         pytest.importorskip("ml_dtypes")  # NumPy itself has no bfloat16
-    for at in points_of(text):
-        if (text, at) in NARROW:
-            stays_and_is_finite_where_float32_is(text, at, dtype)
+    at_its_points(stays_and_is_finite_where_float32_is, text, NARROW, dtype=dtype)
 
 
 def stays_and_is_finite_where_float32_is(text, at, dtype):
-    wide = record.row(text, at)
+    wide = row_of(text, at)
     xs = [tf.cast(tf.constant(p, tf.float32), dtype) for p in POINTS[at]]
     y, grads = record.computed(record.function_of(text), xs)
     of_class = "keras.losses." in text and "()" in text.replace("axis=0", "")
@@ -138,18 +158,25 @@ RAISES = {c for c in COMPILED if "error" in expected(*c)}
 COMPILED = [c for c in dict.fromkeys(COMPILED) if c not in RAISES]
 
 
-@pytest.fixture(params=["numpy", "loops"])
-def kind(request):
-    """Plans of NumPy calls, then plans whose loops Python runs from their own text."""
+@contextlib.contextmanager
+def plans(kind):
+    """Plans of NumPy calls, or plans whose loops Python runs from their own text."""
     tier.set_tier("numpy")
-    with interpreted.loops() if request.param == "loops" else contextlib.nullcontext():
-        yield request.param
-    tier.set_tier(None)
+    try:
+        with interpreted.loops() if kind == "loops" else contextlib.nullcontext():
+            yield
+    finally:
+        tier.set_tier(None)
 
 
-@pytest.mark.usefixtures("kind")
-@pytest.mark.parametrize(("text", "at"), COMPILED, ids=[f"{t} at {at}" for t, at in COMPILED])
-def test_the_same_inside_a_function(text, at):
+@looped("kind", ["numpy", "loops"])
+@pytest.mark.parametrize("text", list(dict.fromkeys(text for text, _ in COMPILED)))
+def test_the_same_inside_a_function(text, kind):
+    with plans(kind):
+        at_its_points(same_inside_a_function, text, COMPILED)
+
+
+def same_inside_a_function(text, at):
     xs = [tf.constant(p, tf.float32) for p in POINTS[at]]
     function = record.function_of(text)
     y, grads = record.computed(function, xs)
