@@ -1,5 +1,6 @@
 """One call of a public function on KerasTensors: the model it makes, beside the call on arrays."""
 
+import functools
 import inspect
 
 import numpy as np
@@ -115,9 +116,11 @@ class Call:
                 args.append(filled)
         return self.f(*args, **kwargs)
 
-    def eager(self):
+    @functools.cached_property
+    def expected(self):
+        """The results on arrays, in a list."""
         tf.random.set_seed(3)
-        return self.on([tf.constant(a) for a in self.arrays], self.sizes)
+        return leaves(self.on([tf.constant(a) for a in self.arrays], self.sizes))
 
     def inputs(self, unknown):
         """KerasTensors for the arrays, the first `unknown` sizes of each unknown."""
@@ -189,7 +192,7 @@ def check(call, unknown, sizes_of=None, within=False):
         sizes_of: makes symbolic sizes of a list of one KerasTensor; plain ones where None.
         within: whether the call is in a layer.
     """
-    expected = leaves(call.eager())
+    expected = call.expected
     inputs, data = call.inputs(unknown), [tf.constant(a) for a in call.arrays]
     if sizes_of:
         inputs = [*inputs, _input(call.sizes, "float32", len(call.sizes))]

@@ -5,6 +5,7 @@ import pytest
 
 import framework as tf
 from framework import keras
+from tests.looped import looped
 from tests.surface.elementwise import ONE, REDUCED, TWO, M
 from tests.surface.test_values import held
 
@@ -27,7 +28,7 @@ CALLS |= {f"keras.activations.{n}": (getattr(keras.activations, n), (AT,)) for n
 CALLS |= {f"keras.ops.{n}": (getattr(keras.ops, n), (AT,)) for n in KERAS.split()}
 
 
-@pytest.mark.parametrize("dtype", LAST_PLACE)
+@looped("dtype", LAST_PLACE)
 @pytest.mark.parametrize("name", CALLS)
 def test_narrow_in_narrow_out(name, dtype):
     if dtype == "bfloat16":

@@ -5,12 +5,14 @@ The calls are those of the tables beside this file, for `keras.ops` of `keras_ca
 inputs and in the `call` of a layer.
 """
 
+import functools
 import types
 
 import pytest
 
 import framework as tf
 from framework import keras
+from tests.looped import looped
 from tests.surface import keras_calls, nn, symbolic_calls
 from tests.surface.symbolic_calls import words
 from tests.surface.test_values import NAMES, held, row_of
@@ -127,6 +129,7 @@ FUNCTIONS = [
 ]  # (id, function, name)
 
 
+@functools.lru_cache(maxsize=1)  # for all cases of one test
 def call_of(full, f, name):
     if full.startswith("keras."):
         assert name in keras_calls.CALLS, f"{full} needs a call in tests/surface/keras_calls.py"
@@ -150,8 +153,8 @@ def _spied(f, name):
     return called.value.args
 
 
-@pytest.mark.parametrize("within", [False, True], ids=["", "within"])
-@pytest.mark.parametrize("unknown", [0, 1, 2])
+@looped("within", [False, True])
+@looped("unknown", [0, 1, 2])
 @pytest.mark.parametrize(("full", "f", "name"), FUNCTIONS, ids=[f[0] for f in FUNCTIONS])
 def test_of_tensors(full, f, name, unknown, within):
     call = call_of(full, f, name)
@@ -175,8 +178,8 @@ def has_sizes(full, f, name):
 SIZED = [f for f in FUNCTIONS if has_sizes(*f)]
 
 
-@pytest.mark.parametrize("within", [False, True], ids=["", "within"])
-@pytest.mark.parametrize("sizes_of", [of_python, of_tensors])
+@looped("within", [False, True])
+@looped("sizes_of", [of_python, of_tensors])
 @pytest.mark.parametrize(("full", "f", "name"), SIZED, ids=[f[0] for f in SIZED])
 def test_of_sizes(full, f, name, sizes_of, within):
     symbolic_calls.check(call_of(full, f, name), 1, sizes_of, within)
