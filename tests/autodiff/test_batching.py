@@ -10,12 +10,26 @@ from framework.autodiff.tape import GradientTape
 from framework.core.op import table
 from framework.core.recorders import serials
 from framework.core.tensor import Tensor
+from tests.looped import Properties
 from tests.ops import derivatives as d
 from tests.samples.ops import DIFFERENTIABLE, NAMES, SIZED_BY_VALUES, samples
 from tests.samples.ops.arguments import generator
 
 LARGE = 300  # elements: larger samples take the same way, and long
 ROWS = 3
+
+
+each_op, each_differentiable_op = Properties(), Properties()
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - SIZED_BY_VALUES))
+def test_an_op(name):
+    each_op.hold(name)
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_a_differentiable_op(name):
+    each_differentiable_op.hold(name)
 
 
 def small(name):
@@ -45,8 +59,8 @@ def agree(found, expected):
         np.testing.assert_allclose(y, r, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - SIZED_BY_VALUES))
-def test_all_rows_at_once_give_what_each_alone_gives(name):
+@each_op
+def all_rows_at_once_give_what_each_alone_gives(name):
     op, rng = table[name], generator(name)
     for sample in small(name):
         places = [i for i, a in enumerate(sample.args) if isinstance(a, np.ndarray)]
@@ -65,8 +79,8 @@ def test_all_rows_at_once_give_what_each_alone_gives(name):
             agree([y.value for y in outputs], [np.stack(column) for column in zip(*each)])
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - SIZED_BY_VALUES))
-def test_no_rows_at_all(name):
+@each_op
+def no_rows_at_all(name):
     op = table[name]
     sample = samples(name)[0]
     args = [
@@ -99,8 +113,8 @@ def both_ways(tape, target, sources):
         return at_once, jacobian._one_by_one(tape, target, sources, eye)
 
 
-@pytest.mark.parametrize("name", DIFFERENTIABLE)
-def test_the_jacobian_by_one_walk_is_the_one_by_a_loop(name):
+@each_differentiable_op
+def the_jacobian_by_one_walk_is_the_one_by_a_loop(name):
     op = table[name]
     for sample in small(name):
         tape, outputs, wanted = record(op, sample.args, sample.attrs)
@@ -113,8 +127,8 @@ def test_the_jacobian_by_one_walk_is_the_one_by_a_loop(name):
                     np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("name", DIFFERENTIABLE)
-def test_the_jacobian_of_the_gradient_too(name):
+@each_differentiable_op
+def the_jacobian_of_the_gradient_too(name):
     """The walk over what a walk recorded: the rules' own ops and composites."""
     op, rng = table[name], generator(name)
     for sample in [s for s in small(name) if all(np.size(a) for a in s.args)][:3]:

@@ -7,11 +7,17 @@ from framework.autodiff.forward_mode import ForwardAccumulator
 from framework.autodiff.tape import GradientTape
 from framework.core.op import table
 from framework.core.tensor import Tensor
+from tests.looped import Properties
 from tests.ops import derivatives as d
 from tests.samples.ops import DIFFERENTIABLE, samples
 from tests.samples.ops.arguments import generator
 
-each_op = pytest.mark.parametrize("name", DIFFERENTIABLE)
+each_op = Properties()
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_an_op(name):
+    each_op.hold(name)
 
 
 def cases(name):
@@ -50,7 +56,7 @@ def close(found, expected, op):
 
 
 @each_op
-def test_tangents_are_differences_along_the_direction(name):
+def tangents_are_differences_along_the_direction(name):
     for op, sample, positions, directions, _ in cases(name):
 
         def values(h, op=op, sample=sample, positions=positions, directions=directions):
@@ -61,7 +67,7 @@ def test_tangents_are_differences_along_the_direction(name):
 
 
 @each_op
-def test_forward_is_reverse_transposed(name):
+def forward_is_reverse_transposed(name):
     for op, sample, positions, directions, rng in cases(name):
         tangents = pushed(op, sample.args, sample.attrs, positions, directions)
         weights = d.random_like(d.several(op(*sample.args, **sample.attrs)), rng)
@@ -72,7 +78,7 @@ def test_forward_is_reverse_transposed(name):
 
 
 @each_op
-def test_by_each_input_alone(name):
+def by_each_input_alone(name):
     for op, sample, positions, directions, _ in cases(name):
         whole = pushed(op, sample.args, sample.attrs, positions, directions)
         parts = [
@@ -85,7 +91,7 @@ def test_by_each_input_alone(name):
 
 
 @each_op
-def test_second_order_by_every_mixture(name):
+def second_order_by_every_mixture(name):
     """The derivative along v of the one along u: two accumulators, and one with a tape."""
     for op, sample, positions, us, rng in cases(name):
         args, attrs = sample.args, sample.attrs

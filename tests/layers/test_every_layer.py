@@ -10,10 +10,17 @@ from framework import layers
 from framework.core import nest
 from framework.core.symbolic import KerasTensor
 from framework.layers import Layer
+from tests.looped import Properties
 from tests.samples.layers import BUILT_BY_CALL, SAMPLES, STOPS_MASKS
 
 CASES = [(name, i) for name in SAMPLES for i in range(len(SAMPLES[name]))]
-each_case = pytest.mark.parametrize(("name", "i"), CASES)
+each_case = Properties()
+
+
+@pytest.mark.parametrize(("name", "i"), CASES)
+def test_a_layer(name, i):
+    each_case.hold(name, i)
+
 
 CELLS = {"SimpleRNNCell", "GRUCell", "LSTMCell", "StackedRNNCells"}
 
@@ -79,7 +86,7 @@ def test_every_layer_has_a_sample():
 
 
 @each_case
-def test_symbolic_shapes_are_the_real_ones(name, i):
+def symbolic_shapes_are_the_real_ones(name, i):
     layer, inputs = made(name, i)
     real = called(layer, as_tensors(inputs, "float32"))
     known = nest.map_structure(lambda x: KerasTensor(x.shape, "float32"), inputs)
@@ -95,7 +102,7 @@ def test_symbolic_shapes_are_the_real_ones(name, i):
 
 
 @each_case
-def test_compute_output_shape_of_a_new_layer_leaves_it_unbuilt(name, i):
+def compute_output_shape_of_a_new_layer_leaves_it_unbuilt(name, i):
     layer, inputs = made(name, i)
     was_built = layer.built
     expected = called(made(name, i)[0], as_tensors(inputs, "float32")).shape
@@ -108,7 +115,7 @@ def test_compute_output_shape_of_a_new_layer_leaves_it_unbuilt(name, i):
 
 
 @each_case
-def test_config_round_trip(name, i):
+def config_round_trip(name, i):
     layer, inputs = made(name, i, name="mine", trainable=False, activity_regularizer="l2")
     again = type(layer).from_config(layer.get_config())
     assert again.get_config() == layer.get_config()
@@ -123,7 +130,7 @@ def test_config_round_trip(name, i):
 
 
 @each_case
-def test_gradients_are_finite_differences(name, i):
+def gradients_are_finite_differences(name, i):
     layer, inputs = made(name, i, dtype="float64")
     flat = as_tensors(nest.flatten(inputs), "float64")
     called(layer, nest.pack_sequence_as(inputs, flat))
@@ -161,7 +168,7 @@ def test_gradients_are_finite_differences(name, i):
 
 
 @each_case
-def test_floats_of_any_width_become_the_layers(name, i):
+def floats_of_any_width_become_the_layers(name, i):
     for dtype in ("float16", "float64"):
         layer, inputs = made(name, i, dtype=dtype)
         assert called(layer, as_tensors(inputs, "float32")).dtype == dtype

@@ -11,8 +11,16 @@ import framework as tf
 from framework import keras
 from framework.core import nest
 from tests.layers.test_every_layer import CASES, SAMPLES, as_tensors, called, made
+from tests.looped import Properties, looped
 
-each_case = pytest.mark.parametrize(("name", "i"), CASES)
+each_case = Properties()
+
+
+@pytest.mark.parametrize(("name", "i"), CASES)
+def test_a_layer(name, i):
+    each_case.hold(name, i)
+
+
 each_layer = pytest.mark.parametrize("name", SAMPLES)
 
 OWN_ORDER = {  # channels are part of another axis; a softmax of the last axis; drawn fillings
@@ -65,9 +73,9 @@ def test_both_image_orders(name, i):
     np.testing.assert_allclose(found, y, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
 @each_case
-def test_mixed_precision(name, i, policy):
+@looped("policy", ["mixed_float16", "mixed_bfloat16"])
+def mixed_precision(name, i, policy):
     narrow = policy.removeprefix("mixed_")
     if narrow == "bfloat16":
         pytest.importorskip("ml_dtypes")  # NumPy itself has no bfloat16
@@ -87,7 +95,7 @@ def test_mixed_precision(name, i, policy):
 
 
 @each_case
-def test_masks_are_those_of_compute_mask(name, i):
+def masks_are_those_of_compute_mask(name, i):
     layer, inputs = made(name, i)
     x = as_tensors(inputs, "float32")
     if isinstance(x, tuple) or any(t.ndim < 3 for t in nest.flatten(x)):
@@ -118,7 +126,7 @@ def test_masks_are_those_of_compute_mask(name, i):
 
 
 @each_case
-def test_no_rows(name, i):
+def no_rows(name, i):
     layer, inputs = made(name, i)
     x = as_tensors(inputs, "float32")
     shape = called(layer, x).shape
@@ -134,7 +142,7 @@ def test_no_rows(name, i):
 
 
 @each_case
-def test_unknown_sizes(name, i):
+def unknown_sizes(name, i):
     """A model whose inputs have only the size of the channels gives what the layer gives."""
     layer, inputs = made(name, i)
     data = as_tensors(inputs, "float32")
@@ -159,7 +167,7 @@ def test_unknown_sizes(name, i):
 
 
 @each_case
-def test_pickling(name, i):
+def pickling(name, i):
     layer, inputs = made(name, i)
     if name == "Lambda":  # of np.tanh, which pickle finds by its name
         assert layer.function is np.tanh
@@ -200,7 +208,7 @@ def test_compiled_training_is_eager_training(name):
 
 
 @each_case
-def test_specs_of_layers_that_are_not_built(name, i):
+def specs_of_layers_that_are_not_built(name, i):
     layer, inputs = made(name, i, dtype="mixed_float16")
     built = layer.built
     expected = called(made(name, i, dtype="mixed_float16")[0], as_tensors(inputs, "float32"))

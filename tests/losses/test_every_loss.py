@@ -11,6 +11,7 @@ from framework.core.registry import snake_case
 from framework.core.symbolic import KerasTensor
 from framework.keras.losses import Reduction
 from framework.keras.ops import ctc_loss
+from tests.looped import Properties, looped
 from tests.losses.reductions import DEEP, DEEP_MASKS, DEEP_WEIGHTS, REDUCED, REDUCTIONS
 from tests.samples.losses import SAMPLES, WAVE, sigmoid
 
@@ -18,7 +19,12 @@ losses.losses.load_all()
 CASES = [(name, s.arguments, s.data, s.formula) for name in SAMPLES for s in SAMPLES[name]]
 IDS = [f"{name}-{i}" for name in SAMPLES for i in range(len(SAMPLES[name]))]
 IN_KERAS = [(name, s) for name in SAMPLES for s in SAMPLES[name] if s.keras]
-every_case = pytest.mark.parametrize(("name", "arguments", "data", "formula"), CASES, ids=IDS)
+every_case = Properties()
+
+
+@pytest.mark.parametrize(("name", "arguments", "data", "formula"), CASES, ids=IDS)
+def test_a_loss(name, arguments, data, formula):
+    every_case.hold(name, arguments, data, formula)
 
 
 def make(name, /, **arguments):
@@ -39,13 +45,13 @@ def test_every_loss_has_a_sample():
 
 
 @every_case
-def test_samples_follow_the_formula(name, arguments, data, formula):
+def samples_follow_the_formula(name, arguments, data, formula):
     found = make(name, **arguments, reduction="none", dtype="float64")(*data)
     np.testing.assert_allclose(found.numpy(), formula(*data), rtol=1e-7, atol=1e-12)
 
 
 @every_case
-def test_functions_give_what_the_classes_reduce(name, arguments, data, formula):
+def functions_give_what_the_classes_reduce(name, arguments, data, formula):
     function = getattr(losses, snake_case(name))
     found = function(*data, **arguments)
     assert found.dtype == "float64"  # the dtype of y_pred; classes compute in floatx
@@ -75,9 +81,9 @@ def test_numbers_are_keras(name, sample):
     np.testing.assert_allclose(each.numpy(), samples, rtol=3e-6, atol=2e-7)
 
 
-@pytest.mark.parametrize("reduction", REDUCTIONS)
-@pytest.mark.parametrize("weights", DEEP_WEIGHTS)
-@pytest.mark.parametrize("mask", DEEP_MASKS)
+@looped("reduction", REDUCTIONS)
+@looped("weights", DEEP_WEIGHTS)
+@looped("mask", DEEP_MASKS)
 def test_reductions_weights_and_masks_are_keras(reduction, weights, mask):
     loss = losses.MeanSquaredError(reduction=reduction)
     y_pred = with_mask(DEEP[1], DEEP_MASKS[mask], "float32")
@@ -101,12 +107,12 @@ def reduced(values, weights, mask, reduction):
 
 
 # a class that is ignored brings a mask of its own: tested below
+@looped("reduction", REDUCTIONS)
+@looped("weighted", [False, True])
+@looped("masked", [False, True])
 @pytest.mark.parametrize(
     ("name", "arguments", "data", "formula"), [c for c in CASES if "ignore_class" not in c[1]]
 )
-@pytest.mark.parametrize("reduction", REDUCTIONS)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("masked", [False, True])
 def test_every_loss_is_reduced_the_same_way(
     name, arguments, data, formula, reduction, weighted, masked
 ):
@@ -122,7 +128,7 @@ def test_every_loss_is_reduced_the_same_way(
 
 
 @every_case
-def test_gradients_are_those_of_finite_differences(name, arguments, data, formula):
+def gradients_are_those_of_finite_differences(name, arguments, data, formula):
     loss = make(name, **arguments, dtype="float64")
     labels, predictions = data
     y_pred = tf.constant(predictions.astype("float64"))
@@ -146,7 +152,7 @@ def test_gradients_are_those_of_finite_differences(name, arguments, data, formul
 
 
 @every_case
-def test_configs_make_equal_losses(name, arguments, data, formula):
+def configs_make_equal_losses(name, arguments, data, formula):
     loss = make(name, **arguments, reduction="sum", name="mine")
     config = json.loads(json.dumps(loss.get_config()))
     again = type(loss).from_config(config)
@@ -597,7 +603,7 @@ def test_arguments_by_position_as_keras():
 
 
 @every_case
-def test_symbolic_calls_give_one_value_per_sample(name, arguments, data, formula):
+def symbolic_calls_give_one_value_per_sample(name, arguments, data, formula):
     loss = make(name, **arguments, reduction="none")
     y_true, y_pred = (KerasTensor((None, *x.shape[1:]), x.dtype) for x in data)
     found = loss(y_true, y_pred)

@@ -9,21 +9,23 @@ import pytest
 import framework as tf
 from framework import keras, metrics
 from framework.core.symbolic import KerasTensor, calling
+from tests.looped import Properties
 from tests.samples.counts import DATA, ROWS, WEIGHTS
 
-rows = pytest.mark.parametrize(
-    ("name", "arguments", "data", "plain", "weighted"),
-    ROWS,
-    ids=[f"{row[0]}-{i}" for i, row in enumerate(ROWS)],
-)
+each_row = Properties()
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{row[0]}-{i}" for i, row in enumerate(ROWS)])
+def test_a_row(row):
+    each_row.hold(*row)
 
 
 def make(name, /, **arguments):
     return getattr(metrics, name)(**arguments)
 
 
-@rows
-def test_numbers_are_keras(name, arguments, data, plain, weighted):
+@each_row
+def numbers_are_keras(name, arguments, data, plain, weighted):
     metric = make(name, **arguments)
     np.testing.assert_allclose(metric(*DATA[data]), plain, rtol=5e-6, atol=1e-7)
     metric.reset_state()
@@ -33,8 +35,8 @@ def test_numbers_are_keras(name, arguments, data, plain, weighted):
     assert found.dtype == "float32"
 
 
-@rows
-def test_merged_halves_are_the_whole(name, arguments, data, plain, weighted):
+@each_row
+def merged_halves_are_the_whole(name, arguments, data, plain, weighted):
     first, second, merged = (make(name, **arguments) for _ in range(3))
     for metric, part in ((first, slice(None, 3)), (second, slice(3, None))):
         metric.update_state(*(x[part] for x in DATA[data]), sample_weight=WEIGHTS[part])
@@ -44,8 +46,8 @@ def test_merged_halves_are_the_whole(name, arguments, data, plain, weighted):
         merged.merge_state([metrics.Sum()])
 
 
-@rows
-def test_configs_make_equal_metrics(name, arguments, data, plain, weighted):
+@each_row
+def configs_make_equal_metrics(name, arguments, data, plain, weighted):
     metric = make(name, **arguments, **({} if "dtype" in arguments else {"dtype": "float64"}))
     again = type(metric).from_config(json.loads(json.dumps(metric.get_config())))
     assert again.get_config() == metric.get_config()
@@ -54,8 +56,8 @@ def test_configs_make_equal_metrics(name, arguments, data, plain, weighted):
     assert type(metrics.get(metrics.serialize(metric))) is type(metric)
 
 
-@rows
-def test_a_symbolic_call_changes_nothing(name, arguments, data, plain, weighted):
+@each_row
+def a_symbolic_call_changes_nothing(name, arguments, data, plain, weighted):
     metric = make(name, **arguments)
     symbols = [KerasTensor((None, *x.shape[1:]), x.dtype) for x in DATA[data]]
     with calling("model"):
@@ -63,8 +65,8 @@ def test_a_symbolic_call_changes_nothing(name, arguments, data, plain, weighted)
     assert all((v.numpy() == 0).all() for v in metric.variables)
 
 
-@rows
-def test_compiled_updates_are_the_eager_ones(name, arguments, data, plain, weighted):
+@each_row
+def compiled_updates_are_the_eager_ones(name, arguments, data, plain, weighted):
     metric, eager = make(name, **arguments), make(name, **arguments)
     eager.update_state(*DATA[data], sample_weight=WEIGHTS)  # AUC and others create variables
     metric.merge_state([eager])

@@ -10,6 +10,7 @@ from framework.core import recorders
 from framework.core.configurable import fields_of
 from framework.core.symbolic import KerasTensor, calling
 from framework.core.variable import KerasVariable
+from tests.looped import Properties
 from tests.metrics.reductions import IGNORING, MASKED, REDUCED, ROOT, VALUE_WEIGHTS, VALUES
 from tests.samples.counts import calls
 from tests.samples.metrics import CLASSES, SAMPLES, WEIGHTS, P, Y
@@ -18,7 +19,12 @@ metrics.metrics.load_all()
 CASES = [(name, s.arguments, s.data, s.values) for name in SAMPLES for s in SAMPLES[name]]
 IDS = [f"{name}-{i}" for name in SAMPLES for i in range(len(SAMPLES[name]))]
 IN_KERAS = [(name, s) for name in SAMPLES for s in SAMPLES[name] if s.keras]
-every_case = pytest.mark.parametrize(("name", "arguments", "data", "values"), CASES, ids=IDS)
+every_case = Properties()
+
+
+@pytest.mark.parametrize(("name", "arguments", "data", "values"), CASES, ids=IDS)
+def test_a_metric(name, arguments, data, values):
+    every_case.hold(name, arguments, data, values)
 
 
 def make(name, /, **arguments):
@@ -35,7 +41,7 @@ def test_every_metric_has_a_sample():
 
 
 @every_case
-def test_results_are_means_of_the_samples_values(name, arguments, data, values):
+def results_are_means_of_the_samples_values(name, arguments, data, values):
     metric = make(name, **arguments, dtype="float64")
     assert float(metric(*data)) == pytest.approx(np.mean(values), rel=2e-6)
     metric.reset_state()
@@ -66,7 +72,7 @@ def test_numbers_are_keras(name, sample):
 
 
 @every_case
-def test_two_halves_make_the_whole(name, arguments, data, values):
+def two_halves_make_the_whole(name, arguments, data, values):
     whole, halves = make(name, **arguments), make(name, **arguments)
     whole.update_state(*data, WEIGHTS)
     for which in (slice(None, 2), slice(2, None)):
@@ -76,7 +82,7 @@ def test_two_halves_make_the_whole(name, arguments, data, values):
 
 
 @every_case
-def test_configs_make_equal_metrics(name, arguments, data, values):
+def configs_make_equal_metrics(name, arguments, data, values):
     metric = make(name, **arguments, name="mine", dtype="float64")
     config = json.loads(json.dumps(metric.get_config()))
     assert {"name", "dtype", *arguments} <= set(config)
@@ -403,7 +409,7 @@ class Trace(recorders.Recorder):
 
 
 @every_case
-def test_a_trace_can_redo_an_update(name, arguments, data, values):
+def a_trace_can_redo_an_update(name, arguments, data, values):
     traced, eager = make(name, **arguments), make(name, **arguments)
     dtypes = ["int64" if np.asarray(data[0]).dtype.kind == "i" else "float32", "float32"]
     first, second = (
@@ -429,7 +435,7 @@ class Counter(recorders.Recorder):
 
 
 @every_case
-def test_a_tape_records_nothing_of_an_update(name, arguments, data, values):
+def a_tape_records_nothing_of_an_update(name, arguments, data, values):
     metric, counter = make(name, **arguments), Counter()
     wrapper = metrics.MeanMetricWrapper(lambda y, p: p * 2.0)
     ignoring = metrics.SparseCategoricalCrossentropy(from_logits=True, ignore_class=1)
@@ -445,7 +451,7 @@ def test_a_tape_records_nothing_of_an_update(name, arguments, data, values):
 
 
 @every_case
-def test_a_symbolic_call_changes_nothing(name, arguments, data, values):
+def a_symbolic_call_changes_nothing(name, arguments, data, values):
     metric = make(name, **arguments)
     symbols = [KerasTensor((None, *np.shape(x)[1:]), np.asarray(x).dtype) for x in data]
     with calling("model"):

@@ -9,6 +9,7 @@ import framework as tf
 from framework import keras
 from framework.core.errors import SymbolicValueError
 from framework.layers.base import Layer
+from tests.looped import looped
 
 ops, layers = keras.ops, keras.layers
 TOKEN = np.float32(np.arange(6)).reshape(1, 1, 6)
@@ -151,8 +152,8 @@ def numbers(*shape):
     return np.float32(np.sin(np.arange(math.prod(shape)))).reshape(shape)
 
 
-@pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("shape", SHAPES)
+@looped("how", HOW)
+@looped("shape", SHAPES)
 @pytest.mark.parametrize("name", PATTERNS)
 def test_patterns(name, shape, how):
     f, shape = PATTERNS[name], SHAPES[shape]
