@@ -15,6 +15,7 @@ import pytest
 import framework as tf
 from framework import keras, losses, metrics
 from framework.core.left_out import entries
+from tests.looped import looped
 
 PACKAGE = Path(tf.__file__).parent
 STUBS = sorted(PACKAGE.rglob("*.pyi"))
@@ -194,7 +195,7 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@looped("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_tensorflows_functions_are_declared(function):
     """A real signature, with TensorFlow's `name`, and a sentence of documentation."""
     parameters = inspect.signature(function).parameters

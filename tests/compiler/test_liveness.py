@@ -16,6 +16,7 @@ from framework.kernels import conv, conv_pool, pool, tier
 from framework.kernels import norm as norms
 from framework.ops import norm
 from framework.ops.pool import max_pool
+from tests.looped import looped
 from tests.plan_calls import calls_of
 from tests.samples.ops import samples
 
@@ -54,8 +55,8 @@ def form(request, change):
             change(module, **{name: 0})
 
 
+@looped("dtype", ["float32", "float64", "float16"])
 @pytest.mark.parametrize("name", [name for name in KERNELS if name in table])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_kernels_write_into_out(form, name, dtype):
     for sample in samples(name):
         if KERNELS[name](SimpleNamespace(attrs=sample.attrs)) is None:

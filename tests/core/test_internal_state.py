@@ -11,19 +11,13 @@ import pytest
 import framework as tf
 from framework import config, keras
 from tests.core.keras_members import documented, litter, littered, shadowed, with_properties
+from tests.looped import looped, try_all
 
 X = np.random.default_rng(0).normal(size=(24, 3)).astype("float32")
 Y = np.sin(X[:, :1]) + X[:, 1:2]
 
 layers, callbacks, optimizers = keras.layers, keras.callbacks, keras.optimizers
 losses, metrics, schedules = keras.losses, keras.metrics, optimizers.schedules
-
-
-@pytest.fixture(params=["off", "numpy", "auto"])
-def compiled(request):
-    config.set_compile(request.param)
-    yield request.param
-    config.set_compile()
 
 
 def make_model(last=None):
@@ -770,22 +764,28 @@ def numbers(case, cls, touch=nothing):
     return use(cls, touch, *args, **kwargs)
 
 
+@looped("mode", ["off", "numpy", "auto"])
 @pytest.mark.parametrize("case", CASES)
-def test_attributes_of_a_users_own(case, compiled):
+def test_names_of_a_users_own(case, mode):
     _, base, taken, _, _ = CASES[case]
-    expected = numbers(case, base)
-    assert numbers(case, littered(base, taken)) == expected
-    later = type(base.__name__, (base,), {})
-    assert numbers(case, later, lambda thing: litter(thing, taken)) == expected
+    made, later = [], type(base.__name__, (base,), {})
+    config.set_compile(mode)
+    try:
+        expected = numbers(case, base, made.append)
+        classes = {  # what has names of its own: the class, what is done to an instance later
+            "attributes": (littered(base, taken), nothing),
+            "later attributes": (later, lambda thing: litter(thing, taken)),
+        }
+        if mode == "auto":
+            classes["methods"] = shadowed(base, taken, made[0]), nothing
+            classes["properties"] = with_properties(base, taken, made[0]), nothing
 
+        def trains_as_the_base(cls, touch):
+            assert numbers(case, cls, touch) == expected
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("define", [shadowed, with_properties])
-def test_methods_and_properties_of_a_users_own(case, define):
-    _, base, taken, _, _ = CASES[case]
-    made = []
-    expected = numbers(case, base, made.append)
-    assert numbers(case, define(base, taken, made[0])) == expected
+        try_all(trains_as_the_base, {k: {"cls": c, "touch": t} for k, (c, t) in classes.items()})
+    finally:
+        config.set_compile()
 
 
 def test_a_callback_counts_its_own_steps():

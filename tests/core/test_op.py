@@ -18,6 +18,7 @@ from framework.ops import elementwise as e
 from framework.ops import random, recurrent, rows, spectral
 from framework.ops.movement import split
 from framework.ops.reduction import reduce_sum
+from tests.looped import looped
 from tests.samples.ops import SAMPLES
 
 
@@ -265,7 +266,7 @@ def test_dropout_at_the_ends():
     assert not random.dropout(x, noise, rate=1.0).array.any()
 
 
-@pytest.mark.parametrize("name", sorted(table))
+@looped("name", sorted(table))
 def test_what_an_op_saves_is_constant_or_has_a_composite(name):
     """The outer tape does not see saved arrays: floats in them would be taken for constants."""
     op = table[name]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from framework.kernels import rows, sums, tier
+from tests.looped import looped
 
 
 @pytest.fixture(autouse=True)
@@ -29,8 +30,8 @@ AXES = [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2), ()]
 CASES = [(s, a) for s in SHAPES for a in AXES if not a or a[-1] < len(s)]
 
 
-@pytest.mark.parametrize("keepdims", [False, True])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "complex64"])
+@looped("keepdims", [False, True])
+@looped("dtype", ["float32", "float64", "float16", "int8", "complex64"])
 @pytest.mark.parametrize(("shape", "axis"), CASES)
 def test_added(shape, axis, dtype, keepdims):
     x = (np.random.default_rng(0).normal(size=shape) * 8).astype(dtype)

@@ -11,6 +11,7 @@ from framework import keras
 from framework.core.op import table
 from parity.scenarios.file_models import inputs
 from parity.scenarios.file_models import table as models
+from tests.looped import looped
 
 MODELS = models()
 COPIES = {"pickle": lambda x: pickle.loads(pickle.dumps(x)), "deepcopy": copy.deepcopy}
@@ -93,7 +94,7 @@ def test_a_metric_keeps_its_state(how):
     assert (float(again.result()), float(metric.result())) == (3.0, 2.5)
 
 
-@pytest.mark.parametrize("name", sorted(table))
+@looped("name", sorted(table))
 def test_an_op_is_copied_as_itself(name):
     assert copy.deepcopy(table[name]) is table[name]
     assert pickle.loads(pickle.dumps(table[name])) is table[name]
