@@ -49,6 +49,12 @@ def pytest_collection():
         gc.enable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """`--doctest-modules` is for files of framework/: no file of tests has examples."""
+    return [found for found in (yield) if type(found).__name__ != "DoctestModule"]
+
+
 def pytest_collection_modifyitems(items):
     """Tests marked `mnist` run where the file is found; elsewhere the summary counts them."""
     if not mnist_is_here():
