@@ -1,6 +1,8 @@
 """Machine code on disk: results are correct for any content and owner of the files."""
 
+import ast
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -272,18 +274,25 @@ print("done")
 """
 
 
-@pytest.fixture
-def program(tmp_path):
-    """`program(folder)` runs the program in a new process: (what it prints, what it logs)."""
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """The folder of the program, which is part of the names of its files of machine code."""
     pytest.importorskip("numba")
-    (tmp_path / "program.py").write_text(MODULE)
-    path = f"{tmp_path}{os.pathsep}{ROOT}"
+    place = tmp_path_factory.mktemp("program")
+    (place / "program.py").write_text(MODULE)
+    return place
+
+
+@pytest.fixture(scope="module")
+def program(place):
+    """`program(folder)` runs the program in a new process: (what it prints, what it logs)."""
+    path = f"{place}{os.pathsep}{ROOT}"
 
     def start(folder, text="from program import run; print(run())", *arguments):
         environment = {**os.environ, "PYTHONPATH": path, "FRAMEWORK_CACHE_DIR": str(folder)}
         environment["FRAMEWORK_COMPILE"] = "auto"
         return subprocess.Popen(
-            [sys.executable, "-c", text, *arguments], env=environment, cwd=tmp_path, text=True,
+            [sys.executable, "-c", text, *arguments], env=environment, cwd=place, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
@@ -301,19 +310,27 @@ def program(tmp_path):
 COLD, WARM = RIGHT.format(7), RIGHT.format(0)
 
 
-def test_programs_survive_flipped_bits(program, tmp_path):
-    folder = tmp_path / "code"
-    assert program(folder)[0] == COLD
-    assert program(folder)[0] == WARM
-    assert program(folder, FLIPS, str(folder))[0] == "done"
-    assert program(folder)[0] == WARM
+@pytest.fixture(scope="module")
+def compiled(program, place):
+    """A folder with the machine code of the program; compiling it takes seconds."""
+    assert program(place / "code")[0] == COLD
+    return place / "code"
 
 
-def test_programs_survive_files_without_code(program, tmp_path):
+@pytest.fixture
+def warm(compiled, tmp_path):
+    return shutil.copytree(compiled, tmp_path / "code")  # with the permissions
+
+
+def test_programs_survive_flipped_bits(program, warm):
+    assert program(warm)[0] == WARM
+    assert program(warm, FLIPS, str(warm))[0] == "done"
+    assert program(warm)[0] == WARM
+
+
+def test_programs_survive_files_without_code(program, warm):
     """Empty, truncated and swapped files are compiled again, and replaced."""
-    folder = tmp_path / "code"
-    program(folder)
-    files = sorted(folder.rglob("*.code"))
+    files = sorted(warm.rglob("*.code"))
     assert len(files) == 7
     whole = [file.read_bytes() for file in files]
     damages = [
@@ -323,14 +340,15 @@ def test_programs_survive_files_without_code(program, tmp_path):
     for damage in damages:
         for k, file in enumerate(files):
             file.write_bytes(damage(k))
-        assert program(folder)[0] == COLD
-        assert program(folder)[0] == WARM
+        assert program(warm)[0] == COLD
+        assert program(warm)[0] == WARM
 
 
-def test_programs_load_no_code_with_another_key(program, tmp_path):
-    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    program(ours), program(theirs)
-    (into,), (source,) = ours.iterdir(), theirs.iterdir()
+def test_programs_load_no_code_with_another_key(program, warm, tmp_path):
+    ours = tmp_path / "ours"
+    program(ours, "from framework.kernels import sealed; sealed.folder()")
+    (into,), (source,) = ours.iterdir(), warm.iterdir()
+    assert (into / "key").read_bytes() != (source / "key").read_bytes()
     for file in source.glob("*.code"):
         (into / file.name).write_bytes(file.read_bytes())
     assert program(ours)[0] == COLD
@@ -338,24 +356,37 @@ def test_programs_load_no_code_with_another_key(program, tmp_path):
 
 
 @POSIX
-def test_a_warm_folder_that_is_read_only_is_used(program, tmp_path):
-    folder = tmp_path / "code"
-    program(folder)
-    (inner,) = folder.iterdir()
-    inner.chmod(0o500), folder.chmod(0o500)
-    assert program(folder) == (WARM, "")
-    inner.chmod(0o700), folder.chmod(0o700)
+def test_a_warm_folder_that_is_read_only_is_used(program, warm):
+    (inner,) = warm.iterdir()
+    inner.chmod(0o500), warm.chmod(0o500)
+    assert program(warm) == (WARM, "")
+    inner.chmod(0o700), warm.chmod(0o700)
+
+
+UNUSABLE = """
+import os, sys
+from framework.kernels import sealed
+from program import run
+for folder in sys.argv[1:]:
+    os.environ["FRAMEWORK_CACHE_DIR"] = folder
+    sealed._told.clear()
+    print((folder, *run()))
+"""
 
 
 @POSIX
-@pytest.mark.parametrize("name", ["file", "file/code", "locked", "locked/code", "x" * 300])
-def test_an_unusable_folder_causes_one_warning(program, tmp_path, name):
+def test_an_unusable_folder_causes_one_warning(program, tmp_path):
     (tmp_path / "file").write_text("")
     (tmp_path / "locked").mkdir(mode=0o500)
-    out, log = program(tmp_path / name)
-    assert out == COLD
-    assert log.count("Machine code cannot be kept on disk") == 1
-    assert log.count("\n") == 2  # the notice about compiling, and this warning
+    names = ("file", "file/code", "locked", "locked/code", "x" * 300)
+    folders = [str(tmp_path / name) for name in names]
+    out, log = program(folders[0], UNUSABLE, *folders)
+    compiled = (7, 2, 2, 2, 2)  # in the first run also the routines
+    numbers = (0.0, 2.0, 4.0, 0.0, 6.0, 12.0)
+    expected = [(folder, *numbers, n) for folder, n in zip(folders, compiled, strict=True)]
+    assert [ast.literal_eval(line) for line in out.splitlines()] == expected
+    assert log.count("Machine code cannot be kept on disk") == 5
+    assert log.count("\n") == 6  # the notice about compiling, and a warning for each folder
 
 
 def test_processes_that_compile_at_once_have_correct_code(program, tmp_path):
