@@ -25,7 +25,7 @@ except AttributeError as error:
 #   the CPU's threads; instead: train in one process, with accumulate=n for larger batches
 ```
 
-An entry also stands for all names inside it: `tf.tpu` also for `tf.tpu.experimental`.
+The entry of a module, such as `tf.tpu`, holds for all names in this module, too.
 `docs/make_coverage.py` writes this page from `framework/core/left_out.txt`.
 """
 
