@@ -1,6 +1,8 @@
 """Sphinx's settings for the documentation: `make docs` writes docs/_build/html/index.html."""
 
 import importlib.util
+import logging
+import os
 import sys
 from pathlib import Path
 
@@ -31,6 +33,9 @@ nb_execution_show_tb = True
 nb_merge_streams = True
 nb_output_stderr = "remove"  # the message that a kernel is compiled is not part of a page
 
+# A dependency of the theme prints the INFO messages of all loggers.
+logging.getLogger("traitlets").setLevel(logging.WARNING)
+
 # Files of the repository that pages link to are not part of the site.
 suppress_warnings = ["myst.xref_missing"]
 
@@ -42,6 +47,15 @@ def _write_reference(app):
     module.main()
 
 
+def _quiet_kernels(app):
+    """Let kernels of notebooks print errors only: each warns that its port is not encrypted."""
+    profile = Path(app.outdir).parent / "ipython/profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n", "utf-8")
+    os.environ["IPYTHONDIR"] = str(profile.parent)
+
+
 def setup(app):
     """Write the reference before Sphinx reads the sources."""
     app.connect("builder-inited", _write_reference)
+    app.connect("builder-inited", _quiet_kernels)
