@@ -66,7 +66,7 @@ def _namespace_page(namespace, described):
             role = "class" if inspect.isclass(item) else "func"
             parts.append(f"`{name}` is {{py:{role}}}`{home}`.\n")
         else:
-            parts.append(_description(full, item))
+            parts.append(_description(name, item))
     return "\n".join(parts)
 
 
@@ -74,16 +74,17 @@ def _first_paragraph(item):
     return (inspect.getdoc(item) or "").split("\n\n")[0].replace("\n", " ")
 
 
-def _description(full, item):
+def _description(name, item):
+    # Without the namespace: Sphinx adds that of the `py:module` directive.
     if inspect.isclass(item):
-        return _directive("class", full, item, _members(full, item))
+        return _directive("class", name, item, _members(name, item))
     if callable(item):
-        return _directive("function", full, item)
+        return _directive("function", name, item)
     value = f"\n:value: {item!r}" if isinstance(item, _SIMPLE) and len(repr(item)) < 60 else ""
-    return f"```{{py:data}} {full}{value}\n```\n"
+    return f"```{{py:data}} {name}{value}\n```\n"
 
 
-def _members(full, cls):
+def _members(class_name, cls):
     """Return the directives of the public methods that the class documents itself."""
     parts = []
     for name, member in vars(cls).items():
@@ -91,18 +92,18 @@ def _members(full, cls):
             continue
         if isinstance(member, property):
             body = markdown(inspect.getdoc(member))
-            parts.append(f"```{{py:property}} {full}.{name}\n{body}\n```\n")
+            parts.append(f"```{{py:property}} {class_name}.{name}\n{body}\n```\n")
         elif callable(member) or isinstance(member, (classmethod, staticmethod)):
             function = inspect.unwrap(getattr(member, "__func__", member))
             if inspect.isfunction(function):
-                parts.append(_directive("method", f"{full}.{name}", function))
+                parts.append(_directive("method", f"{class_name}.{name}", function))
     return "\n".join(parts)
 
 
-def _directive(sort, full, item, inner=""):
+def _directive(sort, name, item, inner=""):
     fence = "`" * (5 if inner else 4)
     body = markdown(inspect.getdoc(item) or "")
-    return f"{fence}{{py:{sort}}} {full}{_signature(item, sort)}\n\n{body}\n\n{inner}\n{fence}\n"
+    return f"{fence}{{py:{sort}}} {name}{_signature(item, sort)}\n\n{body}\n\n{inner}\n{fence}\n"
 
 
 def _signature(item, sort):

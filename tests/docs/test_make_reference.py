@@ -32,14 +32,14 @@ def test_each_name_is_described_once_and_linked_elsewhere():
     described = {}
     first = make_reference._namespace_page("framework.math", described)
     second = make_reference._namespace_page("framework.nn", described)
-    assert "{py:function} framework.math.tanh(x, name=None)" in first
+    assert "{py:function} tanh(x, name=None)" in first
     assert "`tanh` is {py:func}`framework.math.tanh`." in second
 
 
 def test_a_class_shows_its_fields_and_its_methods():
     page = make_reference._namespace_page("framework.keras.callbacks", {})
-    assert "{py:class} framework.keras.callbacks.EarlyStopping(monitor='val_loss'" in page
-    assert "{py:method} framework.keras.callbacks.Callback.on_epoch_end(epoch, logs=None)" in page
+    assert "{py:class} EarlyStopping(monitor='val_loss'" in page
+    assert "{py:method} Callback.on_epoch_end(epoch, logs=None)" in page
 
 
 def test_every_public_namespace_has_a_page():
