@@ -17,6 +17,7 @@ from framework.core.conversion import tensor
 from framework.core.errors import InvalidArgumentError
 from framework.core.operations import operation
 from framework.functions.devices import device as _device
+from framework.functions.elementwise import divide_no_nan
 from framework.functions.movement import reshape
 from framework.functions.reduction import reduce_mean, reduce_sum
 
@@ -324,7 +325,8 @@ def compute_average_loss(
     Args:
         per_example_loss: a tensor with the samples along the first axis.
         sample_weight: weights of the samples.
-        global_batch_size: the size of the batch; by default the number of samples.
+        global_batch_size: the size of the batch; by default the number of samples. The result is 0
+            if the size is 0.
 
     >>> import framework as tf
     >>> tf.nn.compute_average_loss([1.0, 2.0], global_batch_size=4).numpy()
@@ -340,7 +342,7 @@ def compute_average_loss(
         ones = (1,) * (losses.ndim - weight.ndim)
         losses = losses * reshape(weight, (*weight.shape, *ones))
     size = losses.shape[0] if global_batch_size is None else global_batch_size
-    return reduce_sum(losses) / size
+    return divide_no_nan(reduce_sum(losses), cast(tensor(size), dtype=losses.dtype.np))
 
 
 def scale_regularization_loss(regularization_loss: Any) -> Any:
@@ -350,4 +352,4 @@ def scale_regularization_loss(regularization_loss: Any) -> Any:
     >>> tf.nn.scale_regularization_loss([1.0, 2.0]).numpy()
     np.float32(3.0)
     """
-    return reduce_sum(regularization_loss)
+    return reduce_sum(regularization_loss) / 1  # `/` converts integers to float64

@@ -117,6 +117,8 @@ def test_models_train_in_a_scope():
 def test_average_loss(arguments, expected):
     assert tf.nn.compute_average_loss(*arguments).numpy() == expected
     assert tf.nn.scale_regularization_loss([1.0, 2.0]).numpy() == 3.0
+    assert tf.nn.scale_regularization_loss([1, 2]).dtype == tf.float64
+    assert tf.nn.compute_average_loss(tf.zeros((0,))).numpy() == 0.0
 
 
 def test_average_loss_of_a_scalar():
