@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+from framework.compiler.conv_padding import without_padded_copies
 from framework.compiler.epilogues import fuse_epilogues
 from framework.compiler.ir import DrawNode, Graph, GuardNode, OpNode, Value
 from framework.compiler.kernel_patterns import match_kernel_patterns
@@ -16,6 +17,7 @@ _FOLDED = 1 << 16  # A constant that is folded has at most this many elements.
 def optimized(graph):
     """Return the graph after all passes that both backends use."""
     graph = without_dead(simplified(graph), stays=may_end_call)
+    graph = without_dead(without_padded_copies(graph), stays=may_end_call)
     return match_kernel_patterns(without_dead(fuse_epilogues(graph), stays=may_end_call))
 
 

@@ -4,7 +4,7 @@ The functions compute what `im2col` documents. im2col in NumPy handles every cas
 algorithms require float32. Without groups they are im2col in Numba (`fast/im2col.py`), the direct
 algorithm (`fast/conv.py`, for windows without strides over long lines), and Winograd's (`winograd`
 in NumPy, `fast/winograd.py` in Numba, for 3 × 3 windows without strides over many channels).
-`depthwise` is for one channel per group.
+`depthwise` is for one channel per group, `pointwise` for 1 × 1 convolution of few pixels.
 """
 
 import math
@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError, suggest
-from framework.kernels import choose, depthwise, im2col, tier, windows, winograd
+from framework.kernels import choose, depthwise, im2col, pointwise, tier, windows, winograd
 from framework.kernels.contiguous import contiguous
 from framework.kernels.sums import added
 
@@ -71,6 +71,8 @@ def conv_bias(x, w, b, *, strides, padding, dilations, groups, relu, out=None):
 
 
 def _conv(x, w, window, groups, bias=None, relu=False, out=None):
+    if pointwise.suits(x, w.dtype, w.shape[:-2], window, groups):
+        return pointwise.conv(x, w, bias, relu, out)
     call = _call(x, w, w.shape[:-2], groups, **window)
     if call is not None and (bias is None or bias.dtype == np.float32):
         padding = windows.amounts(window["padding"], x.shape[1:-1], call.given, *call.moves)
@@ -121,6 +123,8 @@ def conv_bias_back(g, x, w, y, *, strides, padding, dilations, groups, relu, nee
 def _back(g, gate, x, w, sizes, size, window, groups, needed, out=None):
     """Return the gradients with respect to x, w and the bias, or None if not needed."""
     to_x, to_w, to_b = needed
+    if pointwise.suits(g, (w if x is None else x).dtype, size, window, groups):
+        return pointwise.back(g, gate, x if to_w else None, w if to_x else None, to_b, out)
     by_x = by_w = by_b = None
     call = _call(g, w if x is None else x, size, groups, **window)
     channels = w.shape[-2] if x is None else x.shape[-1]

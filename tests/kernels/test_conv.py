@@ -351,3 +351,43 @@ def test_pooling_of_one_row_of_outputs():
     x, w = real(2, 3, 8, 16), real(3, 3, 16, 16)
     y, chosen = tier.library("winograd").conv(x, w, (0, 0), (1, 6), 4, pairs=True)
     assert y.shape == chosen.shape == (2, 0, 3, 16)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("spatial", [(1, 1), (3, 5), (4,), (2, 2, 2)])
+@pytest.mark.parametrize(("channels", "filters"), [(5, 3), (96, 4), (40, 960)])
+def test_few_pixels_are_a_product(channels, filters, spatial, dtype, backend):
+    tier.set_tier(backend)
+    x, w = real(6, *spatial, channels).astype(dtype), real(channels, filters).astype(dtype)
+    b, kernel = real(filters).astype(dtype), w.reshape(*(1 for _ in spatial), channels, filters)
+    one = (1,) * len(spatial)
+    window = {"strides": one, "padding": "SAME", "dilations": one, "groups": 1}
+    out = np.empty((6, *spatial, filters), dtype)
+    y = kernels.conv_bias(x, kernel, b, **window, relu=True, out=out)
+    wide = x.astype("f8").reshape(-1, channels)
+    expected = np.maximum(wide @ w + b, 0)
+    assert y.shape == out.shape
+    assert np.shares_memory(y, out)
+    np.testing.assert_allclose(y.reshape(-1, filters), expected, 1e-5, 1e-5)
+    g = real(*y.shape).astype(dtype)
+    gated = (g * (y > 0)).reshape(-1, filters)
+    by_x, by_w, by_b = kernels.conv_bias_back(
+        g, x, kernel, y, **window, relu=True, needed=(True, True, True)
+    )
+    assert by_x.dtype == by_w.dtype == by_b.dtype == dtype
+    assert (by_x.shape, by_w.shape) == (x.shape, kernel.shape)
+    tolerance = {"rtol": 1e-4, "atol": 1e-4}
+    np.testing.assert_allclose(by_x.reshape(wide.shape), gated @ w.T, **tolerance)
+    np.testing.assert_allclose(by_w.reshape(w.shape), wide.T @ gated, **tolerance)
+    np.testing.assert_allclose(by_b, gated.sum(0), **tolerance)
+
+
+def test_a_product_is_for_windows_of_one_pixel_without_padding():
+    x, w = real(2, 4, 4, 3), real(1, 1, 3, 5)
+    plain = {"strides": (1, 1), "dilations": (1, 1), "groups": 1}
+    for window in (
+        {**plain, "padding": ((1, 0), (0, 2))},
+        {**plain, "padding": "SAME", "strides": (2, 2)},
+    ):
+        all_three(x, w, 1e-5, **window)
