@@ -4,6 +4,9 @@ from functools import cached_property
 
 import numpy as np
 
+from framework.core.buffers import return_freed_memory
+
+_LARGE = 1 << 24  # minimum bytes of an arena for which freed memory is returned first
 _LINE = 64  # bytes of a cache line; each slot starts on one, because unaligned loads are slower
 
 
@@ -75,6 +78,8 @@ class Arena:
 
     def make(self):
         """Allocate the arena and return the arrays of `views`, in order."""
+        if self.nbytes >= _LARGE:
+            return_freed_memory()  # of the eager calls before
         whole = np.empty(self.nbytes + _LINE, np.uint8)
         whole = whole[-whole.ctypes.data % _LINE :]
         return [

@@ -66,3 +66,18 @@ def _keep_freed_memory():
 
 
 _keep_freed_memory()
+
+
+def return_freed_memory():
+    """Give the pages of freed arrays back to the operating system, if the C library is glibc.
+
+    After a change of what a program allocates, from many arrays to one block, the pages that
+    glibc keeps for the next arrays would only add to the memory of the process.
+    """
+    import ctypes
+
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):  # another C library, or no handle of the process
+        return
+    trim(0)

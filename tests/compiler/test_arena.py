@@ -1,6 +1,8 @@
 """Buffer assignment in the arena of a plan, and how much memory it needs."""
 
+import ctypes
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ import framework as tf
 from framework import keras
 from framework.compiler import arena
 from framework.compiler.ir import Value
+from framework.core import buffers
 from framework.kernels import tier
+from tests.changed import changed
 
 
 def random_pieces(seed, number=60, steps=40):
@@ -43,6 +47,33 @@ def test_small_long_lived_blocks_do_not_split_a_large_gap():
     sizes = [1024, 64, 1024, 64, 1024]
     offsets = arena.packed(sizes, first=[0, 1, 2, 3, 4], last=[1, 9, 3, 9, 5])
     assert max(np.add(offsets, sizes)) == 1024 + 2 * 64
+
+
+@pytest.mark.parametrize(("nbytes", "expected"), [(1 << 24, 1), (1 << 23, 0)])
+def test_only_a_large_arena_returns_freed_memory_first(nbytes, expected):
+    made, calls = arena.Arena(), []
+    made.take(0, Value(np.empty(nbytes, np.uint8)))
+    with changed(arena, return_freed_memory=lambda: calls.append(1)):
+        made.make()
+    assert len(calls) == expected
+
+
+def test_freed_arrays_between_others_go_back_to_the_operating_system():
+    status = Path("/proc/self/status")
+    if not status.exists() or not hasattr(ctypes.CDLL(None), "malloc_trim"):
+        pytest.skip("the C library is not glibc")
+
+    def resident():
+        lines = status.read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+
+    arrays = [np.ones(1 << 18, np.uint8) for _ in range(400)]
+    kept = arrays[::10]
+    del arrays
+    before = resident()
+    buffers.return_freed_memory()
+    assert resident() < before - 60
+    assert len(kept) == 40
 
 
 def test_an_arena_without_blocks():
