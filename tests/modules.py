@@ -52,12 +52,15 @@ TESTED_IN = {
     "data/test_files.py": """
         data/checksums data/csv_files data/file_readers data/records data/stored
         data/storing_methods""",
+    "data/test_image_generator.py": """
+        data/image_iterators data/image_tables data/image_transforms""",
     "data/test_methods.py": """
         data/shape_functions
         data/buckets data/experimental data/former_functions data/mixing data/options""",
     "data/test_positions.py": "data/iterator",
     "data/test_processes.py": "data/process_map",
     "data/test_row_files.py": "data/file_arrays",
+    "data/test_tokenizer.py": "data/series_windows",
     "datasets/test_cifar.py": "datasets/cifar10 datasets/cifar100",
     "datasets/test_mnist.py": "datasets/archive",
     "datasets/test_packaged.py": """
@@ -66,6 +69,7 @@ TESTED_IN = {
     "datasets/test_tables.py": "datasets/boston_housing datasets/california_housing",
     "datasets/test_word_sequences.py": "datasets/imdb datasets/reuters",
     "experimental/test_numpy.py": "experimental/numpy/* core/numpy_rule",
+    "functions/test_audio.py": "audio",
     "functions/test_distribution.py": "distribute",
     "functions/test_arrays.py": "functions/creation functions/indexing functions/movement",
     "functions/test_control.py": "functions/array functions/python",
@@ -108,7 +112,8 @@ TESTED_IN = {
     "kernels/test_attention.py": "kernels/fast/attention",
     "kernels/test_blocks.py": "compiler/blocked_codegen kernels/erf",
     "kernels/test_conv.py": """
-        kernels/conv_pool kernels/windows kernels/fast/conv kernels/fast/im2col kernels/fast/layout
+        kernels/conv_pool kernels/pointwise kernels/windows kernels/fast/conv kernels/fast/im2col
+        kernels/fast/layout
         kernels/fast/transforms kernels/fast/winograd kernels/fast/winograd_back""",
     "kernels/test_conv_numpy.py": "kernels/im2col kernels/share kernels/toom_cook kernels/winograd",
     "kernels/test_depthwise.py": "kernels/fast/depthwise kernels/fast/strips",

@@ -91,6 +91,8 @@ KERAS_NAMES_BOTH = {
     "Identity": ("initializers", "layers"),
     # a feature of an example, and one of FeatureSpace
     "Feature": ("data", "models"),
+    # an iterator over a data set, and the batches of an ImageDataGenerator
+    "Iterator": ("data", "data"),
 }  # fmt: skip
 """Names that Keras and TensorFlow give to two public classes, and the packages that define them."""
 

@@ -100,7 +100,7 @@ def _key(value):
     return id(value)
 
 
-class _Reference(weakref.ref):
+class _SameObject(weakref.ref):
     """A weak reference that equals another one to the same object.
 
     References compare their objects otherwise, and `==` of a ragged tensor or a table has no bool.
@@ -109,7 +109,7 @@ class _Reference(weakref.ref):
     __slots__ = ()
 
     def __eq__(self, other):
-        return isinstance(other, _Reference) and self() is not None and self() is other()
+        return isinstance(other, _SameObject) and self() is not None and self() is other()
 
     __hash__ = object.__hash__
 
@@ -134,6 +134,6 @@ def _spec(value):
     if type(value) in _PLAIN:
         return value
     try:
-        return _Reference(value)
+        return _SameObject(value)
     except TypeError:
         raise _UnknownError from None
