@@ -6,9 +6,9 @@ Each figure is a median over rounds of processes that alternate. Every writer fl
 the disk; with `--no-flush` none does, which leaves the cost of computing and copying. "CPU" is the
 processor time of all threads and of the system for the process, which other processes disturb less.
 "memory" is the peak of a process beyond what it uses with the model, in units of the largest array.
-Loading a `.keras` file makes a new model, so it is compared with h5py
-reading into new arrays while the old ones stay. An asynchronous checkpoint stops the program until
-its values are taken; this time is compared with that of a checkpoint that is written at once.
+Loading a `.keras` file makes a new model, so it is compared with h5py reading into new arrays while
+the old ones stay. An asynchronous checkpoint stops the program until its values are taken; this
+time is compared with that of a checkpoint that is written at once.
 """
 
 import argparse
