@@ -74,13 +74,15 @@ def gather(
     >>> tf.gather([10, 20, 30], [2, 0]).numpy()
     array([30, 10], dtype=int32)
     """
-    if isinstance(params, RaggedTensor) or isinstance(indices, RaggedTensor):
+    if not (type(params) is type(indices) is Tensor) and (
+        isinstance(params, RaggedTensor) or isinstance(indices, RaggedTensor)
+    ):
         return _ragged_gather(params, indices, axis, batch_dims)
     x, indices = tensor(params), tensor(indices)
     if not indices.dtype.is_integer:
         raise DTypeError(f"gather: `indices` must be integers, got {indices.dtype}.")
     axis = one_axis(batch_dims if axis is None else axis, x.ndim, "gather")
-    batch_dims = _batch_dims(batch_dims, indices.ndim)
+    batch_dims = batch_dims and _batch_dims(batch_dims, indices.ndim)
     if axis < batch_dims:
         raise InvalidArgumentError(
             f"gather: batch_dims ({batch_dims}) must be less than or equal to axis ({axis}), which "

@@ -39,7 +39,9 @@ def relu(features: TensorLike, name: str | None = None) -> Tensor:
     >>> tf.nn.relu([-1.0, 2.0]).numpy()
     array([0., 2.], dtype=float32)
     """
-    return elementwise.relu(_ordered(features, "relu"))
+    if type(features) is not Tensor or features.array.dtype.kind != "f":
+        features = _ordered(features, "relu")
+    return elementwise.relu(features)
 
 
 def relu6(features: TensorLike, name: str | None = None) -> Tensor:

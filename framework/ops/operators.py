@@ -254,7 +254,7 @@ def add_operators(cls, convert):
 def _getitem(tensor, slice_spec, var=None):
     items = slice_spec if type(slice_spec) is tuple else (slice_spec,)
     try:
-        plain = tuple(_plain_index(i) for i in items)
+        plain = tuple(map(_plain_index, items))
         return movement.getitem(tensor, index=plain)
     except (SymbolicValueError, IndexError) as error:
         if any(map(_is_symbolic, items)):
@@ -324,10 +324,17 @@ def _assign_item(var, slice_spec, val, name=None):
     return assign_slice(var, tuple(_plain_index(i) for i in items), val)
 
 
+_BOUNDS = (int, type(None))
+
+
 def _plain_index(item):
     """Return an index for NumPy: tensors and lists as arrays or ints, slices with int bounds."""
-    if isinstance(item, slice):
-        parts = item.start, item.stop, item.step
+    if type(item) is int:
+        return item
+    if type(item) is slice:
+        parts = start, stop, step = item.start, item.stop, item.step
+        if type(start) in _BOUNDS and type(stop) in _BOUNDS and type(step) in _BOUNDS:
+            return item
         try:
             return slice(*(None if p is None else index(p) for p in parts))
         except SymbolicValueError:
