@@ -118,10 +118,9 @@ class AssertCardinality(Stage):
                 )
             yield element
         if count != self.expected:
+            wanted = "an infinite number of" if self.expected == INFINITE else self.expected
             raise InvalidArgumentError(
-                f"assert_cardinality: expected "
-                f"{'no end' if self.expected == INFINITE else self.expected}, elements, got "
-                f"{count}."
+                f"assert_cardinality: expected {wanted} elements, got {count}."
             )
 
 

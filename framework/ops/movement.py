@@ -20,9 +20,7 @@ def forwards(x):
     NumPy has another loop for arrays with negative strides, which rounds differently, so a plan
     that omits `x / 1.0` would give other bits than an eager call.
     """
-    if type(x) is not np.ndarray or (x.flags.c_contiguous and x.size > 1):
-        return x  # the usual case, without the slower test of the strides
-    return x.copy() if min(x.strides, default=0) < 0 else x
+    return x.copy() if type(x) is np.ndarray and x.ndim and min(x.strides) < 0 else x
 
 
 # ---- changes of shape ----------------------------------------------------------------------------

@@ -162,7 +162,7 @@ def test_reset():
 
 def test_reset_of_a_tape_that_does_not_record():
     tape = tf.GradientTape()
-    with pytest.raises(ValueError, match="recording"):
+    with pytest.raises(ValueError, match="while the tape records"):
         tape.reset()
 
 

@@ -236,7 +236,7 @@ def test_former_functions():
         data = data.batch(1) if name == "unbatch" else data
         assert len(elements(data.apply(getattr(experimental, name)(*args)))) == 2
     assert experimental.at(RANGE(5), 3).item() == 3
-    with pytest.raises(InvalidArgumentError, match="expected 3, got 2"):
+    with pytest.raises(InvalidArgumentError, match="expected 3 elements, got 2"):
         elements(RANGE(2).apply(experimental.assert_cardinality(3)))
 
 

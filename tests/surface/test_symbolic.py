@@ -52,10 +52,12 @@ NOT_OF_TENSORS = {
     **dict.fromkeys(words("""
         image.decode_and_crop_jpeg image.decode_bmp image.decode_gif image.decode_image
         image.decode_jpeg image.decode_jxl image.decode_png image.decode_webp
-        image.extract_jpeg_shape image.is_jpeg
+        image.extract_jpeg_shape image.is_jpeg audio.decode_wav
     """), "takes the bytes of one file"),
     "random.fold_in": "takes seeds",
-    **dict.fromkeys(words("image.encode_jpeg image.encode_png"), "returns the bytes of files"),
+    **dict.fromkeys(
+        words("image.encode_jpeg image.encode_png audio.encode_wav"), "returns the bytes of files"
+    ),
     "stop_gradient": "the row's call is within a tape",
     **dict.fromkeys(words("""
         edit_distance nn.ctc_beam_search_decoder nn.ctc_greedy_decoder
