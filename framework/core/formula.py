@@ -22,7 +22,8 @@ def public(operands, result=None, aliases=()) -> Callable[[F], F]:
     Args:
         operands: a function that converts the user's labels and predictions.
         result: a function that converts the formula's values, or None.
-        aliases: more names of the function, and of classes with its name.
+        aliases: further names that `losses.get` and `metrics.get` accept for the classes that are
+            made from this function.
     """
 
     def decorate(formula) -> Any:
@@ -53,7 +54,8 @@ def follow(cls, function, method, registry, base):
     setattr(cls, method, _method(getattr(function, "formula", function), own))
     if cls.__doc__:
         cls.__doc__ = _described(cls, function, own, base)
-    registry.add(*(function.aliases if name == function.__name__ else ()))(cls)
+    aliases = getattr(function, "aliases", ()) if name == function.__name__ else ()
+    registry.add(*aliases)(cls)
 
 
 def _method(formula, fields):

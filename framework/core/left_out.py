@@ -38,7 +38,7 @@ def why_left_out(namespace, name):
 
 @cache
 def entries():
-    """Return {name: LeftOut} in the order of the file."""
+    """Return {name: LeftOut} of the names in `left_out.txt`, in the order of their lines."""
     loader = globals()["__spec__"].loader
     text = loader.get_data(str(Path(__file__).with_suffix(".txt"))).decode()
     found, reason = {}, None

@@ -156,7 +156,10 @@ def _takes(graph, rows):
 
 
 def _chains(graph):
-    """Return the chain of each result of a graph; None if a result is not a chain."""
+    """Return, for each result of a graph, the chain of ops that computes it from an argument.
+
+    Return None if one of the results is computed in another way.
+    """
     if graph.guards or graph.assigned or graph.draws:
         return None
     chains = [_chain(value, graph) for value in graph.results]

@@ -115,7 +115,7 @@ class Declaration(NamedTuple):
         return (lambda x: convert(x, name)) if self.rule.named else convert
 
     def binary_rule(self):
-        """Return the function that converts two operands."""
+        """Return the function that converts two operands to tensors, as the rule demands."""
         convert, name = self.rule.convert, self.name
         return (lambda x, y: convert(x, y, name)) if self.rule.named else convert
 

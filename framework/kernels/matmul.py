@@ -147,7 +147,7 @@ def _slices(lane):
 
 
 def _alone(task):
-    """Run one task of a chain that threads do not share; `dot` may still divide a product."""
+    """Run one task on this thread; `dot` may still share its matrix product among threads."""
     if type(task) is RowBlocks:
         several(((task,),))
         return

@@ -115,7 +115,7 @@ def _unary_of_numbers(op):
 
 
 def _strict_binary(op):
-    """Return a strict operator with a fast path for two tensors of one dtype.
+    """Return an operator that raises an error for mixed dtypes, with a fast path for equal ones.
 
     The fast path repeats the code of `Op.wrap`, which saves a call in every operator.
     """
@@ -152,7 +152,10 @@ def _strict_binary(op):
 
 
 def _strict_division(op, general):
-    """Return a strict operator with a fast path for floats; `general` computes other dtypes."""
+    """Return an operator that raises an error for mixed dtypes, with a fast path for floats.
+
+    The function `general` computes the other dtypes.
+    """
     strict, forward, new, last = promotion.strict, op.forward, object.__new__, division.LAST_INTEGER
 
     def operator(x, y):

@@ -82,7 +82,7 @@ class StepParts:
         step = self._step
         loss, gradients = self.gradient_plans(self._gradients, [x, y, sample_weight])
         if step._scaled:
-            # a plan runs no Python code of the optimizer, which would otherwise set the stage
+            # outside plans, the optimizer sets its `stage` itself; a plan runs no such Python code
             step.optimizer._framework.stage = "unscaled"
         variables = step.model.trainable_variables
         return loss, self._as_gradients(*gradients, variables, _rows(x))
