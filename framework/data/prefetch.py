@@ -57,7 +57,7 @@ class Ahead:
         """End the thread."""
         self._ended = True
         self._stop.set()
-        # an item removed from a full queue makes room for a producer that waits in `put`
+        # If the queue is full, the thread waits in `put`. Removing the items lets it go on and end.
         while not self._ready.empty():
             self._ready.get_nowait()
 
