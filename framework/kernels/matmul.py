@@ -36,10 +36,20 @@ def dot(a, b, out=None):
     Args:
         out: a contiguous array of the right shape and dtype for the result; None creates one.
     """
+    if len(b) == 1 and _is_scaling(a, b):
+        return np.multiply(a, b, out)
     multiplications = len(a) * b.size
     if multiplications <= ALONE and (multiplications < LEAST or tier.tier() != "numba"):
         return np.dot(a, b, out)
     return _large(a, b, out, multiplications)
+
+
+def _is_scaling(a, b):
+    """Return whether one factor of a product is 1 × 1.
+
+    `np.dot` returns 0 if this factor is 0 and an element of the other one is infinite or NaN.
+    """
+    return a.shape[1] == 1 and (len(a) == 1 or b.shape[1] == 1)
 
 
 def _large(a, b, out, multiplications):
