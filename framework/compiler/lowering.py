@@ -196,7 +196,7 @@ def _matmul(node, operands, out, number):
     second += ".T" if node.attrs.get("transpose_b") else ""
     rows, inner = a.shape[::-1] if node.attrs.get("transpose_a") else a.shape
     if inner == 1 and 1 in (a.size, b.size):
-        # If `matmul.dot` holds, one factor is 1 × 1, and `np.dot` would be wrong for inf and NaN.
+        # One factor is 1 × 1. `np.dot` would be wrong beside inf and NaN (see `matmul.dot`).
         return [f"multiply({first}, {second}, {out})"]
     product = "dot" if rows * b.size <= matmul.ALONE else "large_dot"
     return [f"{product}({first}, {second}, {out})"]
