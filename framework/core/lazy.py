@@ -20,22 +20,80 @@ _DECLARATION = r"(?m)^(?:def |class )?(\w+)[:(]"
 _ALL = r"(?m)^__all__ = \[([^]]*)\]"
 
 
+_stubs = {}
+"""Maps each namespace to its Stub."""
+
+
+class Stub:
+    """The names of a namespace, read from its stub when one of them is first used.
+
+    The modules of `from module import *` are read only until the name in question is found.
+
+    Args:
+        namespace: the `__name__` of the module.
+    """
+
+    def __init__(self, namespace):
+        self.namespace = namespace
+        self.homes = []  # modules from which the stub imports public names, in its order
+        self._names = None  # {public name: (module that defines it, its name there)}
+        self._private, self._aliases = {}, {}
+        self._stars = []  # modules whose names are not read yet, and namespaces
+
+    def find(self, name):
+        """Return (name of the module that defines `name`, its name there), or None.
+
+        A name that the namespace itself defines has (None, its name).
+        """
+        if self._names is None:
+            self._read()
+        if name not in self._names and (own := self._aliases.get(name)):
+            return self._private.get(own) or self.find(own)
+        for home in list(self._stars):
+            if name in self._names:
+                break
+            if (exported := _exported(home)) is not None:
+                self._stars.remove(home)
+                for each in exported:
+                    self._names.setdefault(each, (home, each))
+            elif _stubs[home].find(name):
+                self._names[name] = home, name
+        return self._names.get(name)
+
+    def all(self):
+        """Return all public names, sorted."""
+        self.find("")  # is in no module, so all are read
+        inherited = [name for home in self._stars for name in _stubs[home].all()]
+        return sorted({*self._names, *self._aliases, *inherited})
+
+    def _read(self):
+        module = sys.modules[self.namespace]
+        file = module.__file__.rpartition(os.sep)[2].removesuffix(".py")
+        stub = _text(module, f"{file}.pyi")
+        self._names = {name: (None, name) for name in re.findall(_DECLARATION, stub)}
+        self._aliases = dict(re.findall(_ALIAS, stub))
+        for home, several, single in re.findall(_IMPORT, stub):
+            if (several or single).strip() == "*":
+                self._stars.append(home)
+                self.homes.append(home)
+                continue
+            for entry in filter(None, map(str.strip, (several or single).split(","))):
+                name, _, public = entry.partition(" as ")
+                (self._names if public else self._private)[name] = home, name
+            self.homes.append(home)
+
+
 def attach_stub(namespace):
     """Return `__getattr__` and `__dir__` for a module, given its `__name__`; they use its stub."""
-    names = {}
-
-    def listed():
-        if not names:  # The stub is read at the first use, not at import.
-            names.update(_names(sys.modules[namespace]))
-        return names
+    stub = _stubs[namespace] = Stub(namespace)
 
     def __getattr__(name):  # noqa: N807 (the module's `__getattr__`)
         if name == "__all__":
-            return __dir__()
-        home, own = (None, None) if name.startswith("__") else listed().get(name, (None, None))
+            return stub.all()
+        home, own = (None, None) if name.startswith("__") else stub.find(name) or (None, None)
         if home is None:
             raise AttributeError(
-                f"module {namespace!r} has no attribute {name!r}{_hint(namespace, name, listed)}",
+                f"module {namespace!r} has no attribute {name!r}{_hint(stub, name)}",
                 name=name, obj=sys.modules[namespace],
             )  # fmt: skip
         is_submodule = home == namespace
@@ -45,53 +103,34 @@ def attach_stub(namespace):
         setattr(sys.modules[namespace], name, found)
         return found
 
-    def __dir__():  # noqa: N807 (as above)
-        return sorted(listed())
-
-    return __getattr__, __dir__
+    return __getattr__, stub.all
 
 
 def defining_modules(namespace):
     """Return the names of the modules that define the namespace's names, in the stub's order."""
-    homes = (home for home, _ in _names(sys.modules[namespace]).values())
-    return [home for home in dict.fromkeys(homes) if home not in (None, namespace)]
+    stub = _stubs[namespace]
+    stub.find("")
+    return [home for home in dict.fromkeys(stub.homes) if home != namespace]
 
 
-def _hint(namespace, name, listed):
+def _hint(stub, name):
     """Return the end of the error message: why the name is left out, or a similar name."""
     if name.startswith("_"):
         return ""
     # Only error messages need this import, so it is not at the top of the file.
     from framework.core.left_out import why_left_out
 
-    if reason := why_left_out(namespace, name):
+    if reason := why_left_out(stub.namespace, name):
         return f"; {reason}"
-    hint = suggest(name, listed())
+    hint = suggest(name, stub.all())
     return hint if hint.startswith("; did you mean") else ""
 
 
-def _names(module):
-    """Return {public name: (name of the module that defines it, its name there)} from a stub.
-
-    A name that the namespace itself defines has (None, its name).
-    """
-    stub = _text(module, f"{module.__file__.rpartition(os.sep)[2].removesuffix('.py')}.pyi")
-    names = {name: (None, name) for name in re.findall(_DECLARATION, stub)}
-    imported = {}
-    for home, several, single in re.findall(_IMPORT, stub):
-        for entry in (several or single).split(","):
-            name, _, public = entry.strip().partition(" as ")
-            if name == "*":
-                names.update((name, (home, name)) for name in _exported(home))
-            elif name:
-                (names if public else imported)[name] = home, name
-    for public, name in re.findall(_ALIAS, stub):
-        names[public] = names.get(name) or imported[name]
-    return names
-
-
 def _exported(home):
-    """Return `__all__` of a module, from its source text if it is not imported yet."""
+    """Return `__all__` of a module, from its source text if it is not imported yet.
+
+    Import a namespace that has a stub of its own, and return None.
+    """
     if home not in sys.modules:
         package, _, name = home.rpartition(".")
         try:
@@ -101,7 +140,8 @@ def _exported(home):
             listed = None
         if listed:
             return re.findall(r"\w+", listed[1])
-    return import_module(home).__all__
+    module = import_module(home)
+    return None if home in _stubs else module.__all__
 
 
 def _text(module, name):

@@ -19,6 +19,8 @@ from framework.layers.weights import weight
 from framework.ops.elementwise import relu, select
 from framework.regularizers import RegularizerField
 
+__all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
+
 
 def _not_negative(value):
     if isinstance(value, (str, bool)) or not hasattr(value, "__float__") or not float(value) >= 0:

@@ -18,6 +18,8 @@ from framework.ops.random import dropout
 from framework.ops.reduction import reduce_sum
 from framework.ops.rows import softmax
 
+__all__ = ["AdditiveAttention", "Attention"]
+
 
 class Attention(Layer, makes_masks=False):
     """The values weighted by the softmax of scores between queries and keys (Luong et al. 2015).

@@ -36,6 +36,8 @@ from framework.ops.elementwise import (
 from framework.ops.movement import expand_axes, reshape
 from framework.ops.reduction import reduce_sum
 
+__all__ = ["BatchNormalization"]
+
 _CLIPPING = ("rmax", "rmin", "dmax")
 
 

@@ -19,6 +19,8 @@ from framework.ops.reduction import reduce_max, reduce_sum
 from framework.ops.sparse_tensor import SparseTensor
 from framework.ops.tables import look_up
 
+__all__ = ["CategoryEncoding", "Discretization"]
+
 MODES = ("int", "one_hot", "multi_hot", "count")
 
 

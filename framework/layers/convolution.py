@@ -28,6 +28,8 @@ from framework.layers.lora import AdaptableKernel, enable_as_asked, with_lora
 from framework.layers.weights import KernelAndBias, weight
 from framework.ops.conv import conv, conv_bias
 
+__all__ = ["Conv1D", "Conv2D", "Conv3D"]
+
 
 class _Convolution(
     KernelAndBias, AdaptableKernel, Windowed, last=("lora_rank", "lora_alpha")

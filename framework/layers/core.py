@@ -27,6 +27,8 @@ from framework.ops.random import dropout
 from framework.ops.sparse_tensor import SparseTensor
 from framework.ops.sparse_tensor import matmul as sparse_matmul
 
+__all__ = ["Activation", "Dense", "Dropout", "Identity", "Input", "InputLayer", "Lambda"]
+
 
 def positive(value):
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:

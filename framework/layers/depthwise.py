@@ -27,6 +27,8 @@ from framework.layers.weights import weight
 from framework.ops.conv import conv, depthwise
 from framework.regularizers import RegularizerField
 
+__all__ = ["DepthwiseConv1D", "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D"]
+
 
 class _Depthwise(Windowed):
     kernel_size: object

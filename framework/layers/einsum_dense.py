@@ -26,6 +26,8 @@ from framework.ops.einsum import einsum
 from framework.ops.elementwise import add
 from framework.ops.movement import reshape
 
+__all__ = ["EinsumDense"]
+
 
 def _sizes(value):
     return (value,) if isinstance(value, int) else tuple(value)

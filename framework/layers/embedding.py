@@ -20,6 +20,8 @@ from framework.ops.movement import transpose, within
 from framework.ops.slices import gather_rows
 from framework.regularizers import RegularizerField
 
+__all__ = ["Embedding", "ReversibleEmbedding"]
+
 
 class _TableLayer(Adaptable, Layer):
     """A layer whose constructor argument `weights` sets the initial weights."""

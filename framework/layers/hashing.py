@@ -15,6 +15,8 @@ from framework.layers.base import Layer
 from framework.layers.categorical import MODES, check_sparse, encode
 from framework.ops.tables import look_up, look_up_all
 
+__all__ = ["HashedCrossing", "Hashing"]
+
 
 def _salt(value):
     if value is None:

@@ -22,6 +22,8 @@ from framework.layers.hashing import SaltField, buckets
 from framework.ops.ragged_tensor import RaggedTensor
 from framework.ops.tables import look_up
 
+__all__ = ["IntegerLookup", "StringLookup"]
+
 LOOKUP_MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf", "binary", "tf-idf")
 _OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
 
@@ -131,8 +133,6 @@ class Lookup(Layer, strings=False):
                     f"{len(idf)}; len(vocabulary) is {len(tokens)}"
                 )
             _set_idf(self, idf, 0 if has_special else _first_word(self))
-
-    # ---- adapting ----
 
     def adapt(self, data: TensorLike, steps: Any = None) -> None:
         """Build the vocabulary from data: frequent words first, equal counts in reverse order.

@@ -23,6 +23,11 @@ from framework.ops.einsum import einsum
 from framework.ops.movement import broadcast_to, concat, expand_axes, getitem
 from framework.ops.reduction import reduce_any
 
+__all__ = [
+    "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract", "add",
+    "average", "concatenate", "dot", "maximum", "minimum", "multiply", "subtract",
+]  # fmt: skip
+
 
 class Merge(Layer, merge=None, masked=None):
     """The base class of layers that combine a list of inputs elementwise; shapes broadcast.

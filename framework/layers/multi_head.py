@@ -23,6 +23,8 @@ from framework.layers.heads import (
 from framework.layers.symbolic_calls import mask_of
 from framework.layers.weights import KernelAndBias
 
+__all__ = ["MultiHeadAttention"]
+
 
 def _shape_or_none(value):
     if value is None or value == ():

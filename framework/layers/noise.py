@@ -18,6 +18,11 @@ from framework.ops.elementwise import greater_equal
 from framework.ops.random import dropout
 from framework.regularizers import L1L2, Strength
 
+__all__ = [
+    "ActivityRegularization", "AlphaDropout", "GaussianDropout", "GaussianNoise",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+]  # fmt: skip
+
 
 class _Noise(Layer, builds_at_init=True):
     """The base class of noise layers, which have a seed generator unless their rate is zero."""

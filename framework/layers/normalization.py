@@ -20,6 +20,8 @@ from framework.ops.elementwise import rsqrt, square
 from framework.ops.movement import reshape
 from framework.ops.reduction import reduce_mean
 
+__all__ = ["GroupNormalization", "LayerNormalization", "RMSNormalization", "UnitNormalization"]
+
 
 def _one_or_several(value):
     if isinstance(value, (list, tuple)):

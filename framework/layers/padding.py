@@ -12,6 +12,10 @@ from framework.layers.convolution_base import ints, spatial, with_spatial
 from framework.layers.input_spec import InputSpec
 from framework.ops.movement import getitem, pad
 
+__all__ = [
+    "Cropping1D", "Cropping2D", "Cropping3D", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D",
+]  # fmt: skip
+
 
 def _pairs(value, n, name):
     """Return a pair of ints for each of `n` axes, from an int, n ints or n pairs."""

@@ -12,6 +12,8 @@ from framework.layers.call_signature import signature_of
 from framework.layers.nested import as_layer
 from framework.layers.symbolic_calls import mask_of, run_symbolically
 
+__all__ = ["Pipeline"]
+
 
 def _layers(value):
     if not isinstance(value, (list, tuple)):

@@ -17,6 +17,14 @@ from framework.ops.elementwise import select
 from framework.ops.movement import expand_axes
 from framework.ops.reduction import reduce_max, reduce_mean, reduce_sum
 
+__all__ = [
+    "AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D",
+    "AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D", "AveragePooling1D",
+    "AveragePooling2D", "AveragePooling3D", "GlobalAveragePooling1D", "GlobalAveragePooling2D",
+    "GlobalAveragePooling3D", "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D",
+    "MaxPooling1D", "MaxPooling2D", "MaxPooling3D",
+]  # fmt: skip
+
 
 def _sizes(value):
     values = value if isinstance(value, (tuple, list)) else (value,)

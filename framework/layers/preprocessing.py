@@ -19,6 +19,8 @@ from framework.layers.categorical import whole_of
 from framework.ops.elementwise import maximum, sqrt
 from framework.ops.movement import reshape
 
+__all__ = ["Normalization", "Rescaling"]
+
 
 def _numbers(value):
     return value if isinstance(value, (int, float, dict)) else np.asarray(value).tolist()

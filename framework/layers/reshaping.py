@@ -14,6 +14,8 @@ from framework.layers.core import PositiveInt
 from framework.layers.input_spec import InputSpec
 from framework.ops.movement import concat, expand_axes, reshape, transpose
 
+__all__ = ["Flatten", "Permute", "RepeatVector", "Reshape"]
+
 
 def _known_product(sizes):
     return None if None in sizes else math.prod(sizes)

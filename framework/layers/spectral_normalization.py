@@ -16,6 +16,8 @@ from framework.ops.elementwise import equal, select, sqrt, square
 from framework.ops.movement import reshape, transpose
 from framework.ops.reduction import reduce_all, reduce_sum
 
+__all__ = ["SpectralNormalization"]
+
 
 def _positive(value):
     if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:

@@ -24,6 +24,8 @@ from framework.ops.conv import conv
 from framework.ops.movement import concat, expand_axes, getitem, pad, transpose
 from framework.ops.reduction import reduce_max
 
+__all__ = ["MelSpectrogram", "STFTSpectrogram"]
+
 
 class STFTSpectrogram(Layer):
     """Compute a spectrogram by convolutions with windowed cosines and sines, which can be trained.

@@ -16,6 +16,8 @@ from framework.layers.categorical import batches_of, whole_of
 from framework.layers.lookup import LOOKUP_MODES, StringLookup, spec_of, without_paths
 from framework.ops.tables import look_up
 
+__all__ = ["TextVectorization"]
+
 _STANDARD = ("lower_and_strip_punctuation", "lower", "strip_punctuation")
 _PUNCTUATION = string.punctuation.encode()
 

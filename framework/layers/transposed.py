@@ -26,6 +26,8 @@ from framework.layers.core import PositiveInt
 from framework.layers.weights import KernelAndBias, weight
 from framework.ops.conv import conv_input
 
+__all__ = ["Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"]
+
 
 class _Transposed(KernelAndBias, Windowed):
     filters: PositiveInt

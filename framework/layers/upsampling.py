@@ -18,6 +18,8 @@ from framework.layers.input_spec import InputSpec
 from framework.ops.movement import broadcast_to, reshape
 from framework.ops.resampling import resized
 
+__all__ = ["UpSampling1D", "UpSampling2D", "UpSampling3D"]
+
 
 def _repeated(x, axis, n):
     """Return `x` with each slice along `axis` repeated n times."""

@@ -9,6 +9,8 @@ from framework.layers.images.base import BaseImagePreprocessingLayer
 from framework.ops.elementwise import select
 from framework.ops.movement import getitem, pad
 
+__all__ = ["MaxNumBoundingBoxes"]
+
 
 class MaxNumBoundingBoxes(
     BaseImagePreprocessingLayer, in_inference=True, draws=False, moves=True, keeps_integers=True

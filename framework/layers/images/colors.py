@@ -30,6 +30,11 @@ from framework.ops.colors import LUMA, mixed
 from framework.ops.elementwise import clip, less, select
 from framework.ops.reduction import reduce_mean
 
+__all__ = [
+    "RandomBrightness", "RandomColorDegeneration", "RandomContrast", "RandomGrayscale",
+    "RandomInvert",
+]  # fmt: skip
+
 
 class RandomLayer(BaseImagePreprocessingLayer):
     """The base class of layers with a field `seed` and a generator of random numbers."""

@@ -36,6 +36,8 @@ from framework.ops.movement import broadcast_to, getitem, pad, reshape
 from framework.ops.reduction import reduce_max, reduce_min, reduce_sum
 from framework.ops.warping import homography, sampled
 
+__all__ = ["RandomElasticTransform", "RandomGaussianBlur", "RandomPerspective", "RandomSharpness"]
+
 _SAME = {"strides": (1, 1), "padding": "SAME", "dilations": (1, 1)}
 _ORDERS = ("nearest", "bilinear")
 

@@ -38,6 +38,8 @@ from framework.ops.image_copies import flipped_where
 from framework.ops.movement import concat, flip, getitem, reshape
 from framework.ops.warping import projected
 
+__all__ = ["RandomFlip", "RandomRotation", "RandomShear", "RandomTranslation", "RandomZoom"]
+
 _ORDERS = ("nearest", "bilinear")
 
 

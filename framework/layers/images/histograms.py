@@ -14,6 +14,8 @@ from framework.ops.elementwise import clip, divide, equal, greater, less_equal, 
 from framework.ops.movement import concat, gather, getitem, reshape, transpose
 from framework.ops.reduction import cumsum, reduce_min, reduce_sum
 
+__all__ = ["ContrastLimitedAdaptiveHistogramEqualization", "Equalization"]
+
 _BYTES = (0, 255)
 _INT = np.dtype(np.int64)
 

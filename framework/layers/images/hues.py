@@ -27,6 +27,8 @@ from framework.ops.colors import channels, hsv_to_rgb, rgb_to_hsv
 from framework.ops.elementwise import clip, divide, greater, less, select
 from framework.ops.movement import stack
 
+__all__ = ["RandomColorJitter", "RandomHue", "RandomSaturation"]
+
 # ---- hue and saturation --------------------------------------------------------------------------
 
 

@@ -42,6 +42,8 @@ from framework.ops.elementwise import (
 from framework.ops.movement import argsort, concat, gather, getitem, reshape, take_along_axis
 from framework.ops.reduction import argmax
 
+__all__ = ["CutMix", "MixUp", "RandomErasing"]
+
 _INT = np.dtype(np.int64)
 
 

@@ -27,6 +27,8 @@ from framework.ops.elementwise import divide, equal, select
 from framework.ops.movement import getitem
 from framework.ops.reduction import reduce_sum
 
+__all__ = ["AugMix", "RandAugment"]
+
 _OF_FACTOR = {
     "random_shear": (RandomShear, ("x_factor", "y_factor")),
     "random_translation": (RandomTranslation, ("height_factor", "width_factor")),

@@ -27,6 +27,8 @@ from framework.ops.fitting import fitted
 from framework.ops.movement import gather, getitem
 from framework.ops.reduction import reduce_all
 
+__all__ = ["CenterCrop", "RandomCrop", "Resizing"]
+
 _Method = Annotated[
     str, one_of("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5", "area")
 ]  # fmt: skip

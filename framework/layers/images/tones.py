@@ -21,6 +21,8 @@ from framework.layers.images.fields import Bits, Share, SortedRange
 from framework.ops.elementwise import clip, divide, equal, floor, less, power, select
 from framework.ops.reduction import reduce_max, reduce_min
 
+__all__ = ["AutoContrast", "RandomPosterization", "Solarization"]
+
 _BYTES = (0, 255)
 
 

@@ -11,6 +11,8 @@ from framework.layers.base import Layer
 from framework.layers.call_signature import signature_of
 from framework.ops.movement import concat, flip
 
+__all__ = ["Bidirectional"]
+
 _MODES = ("sum", "mul", "ave", "concat", None)
 
 

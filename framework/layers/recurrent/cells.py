@@ -26,6 +26,8 @@ from framework.ops import recurrent as ops
 from framework.ops.contraction import matmul
 from framework.ops.movement import concat, expand_axes, getitem, split
 
+__all__ = ["GRUCell", "LSTMCell", "SimpleRNNCell"]
+
 
 def zeros(batch_size, size, dtype):
     """Return a state of zeros; a KerasTensor if the batch size is unknown."""

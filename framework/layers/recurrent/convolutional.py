@@ -27,6 +27,8 @@ from framework.layers.weights import weight
 from framework.ops.conv import conv
 from framework.ops.movement import concat, split
 
+__all__ = ["ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"]
+
 
 class ConvLSTMCell(LSTMCellFields, DropoutRNNCell, Layer):
     """One step of ConvLSTM: maps inputs and [h, c] to h and [h, c], with `rank` spatial axes."""

@@ -9,6 +9,8 @@ from framework.layers.recurrent.cells import GRUCell, LSTMCell, SimpleRNNCell
 from framework.layers.recurrent.fields import LayerFields, LSTMFields, Seeded, Steps, Unrolled
 from framework.layers.recurrent.rnn import OwnCell, own_cell
 
+__all__ = ["GRU", "LSTM", "SimpleRNN"]
+
 
 class _WithCell(OwnCell):
     """The base class of SimpleRNN, GRU and LSTM, which create the cell from their arguments."""

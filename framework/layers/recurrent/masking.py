@@ -9,6 +9,8 @@ from framework.ops.elementwise import not_equal, select
 from framework.ops.movement import expand_axes
 from framework.ops.reduction import reduce_any
 
+__all__ = ["Masking"]
+
 
 class Masking(Layer, builds_at_init=True, makes_masks=True):
     """Mask steps in which all features equal `mask_value`, and set them to 0.

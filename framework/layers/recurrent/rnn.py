@@ -27,6 +27,8 @@ from framework.layers.recurrent.stacked import (
 from framework.ops.elementwise import masked
 from framework.ops.movement import broadcast_to, expand_axes, getitem
 
+__all__ = ["RNN"]
+
 
 def _cell(value):
     return StackedRNNCells(value) if isinstance(value, (list, tuple)) else checked_cell(value)

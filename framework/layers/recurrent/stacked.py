@@ -14,6 +14,8 @@ from framework.layers.base import Layer
 from framework.layers.call_signature import signature_of
 from framework.layers.recurrent.cells import zeros
 
+__all__ = ["StackedRNNCells"]
+
 
 def checked_cell(cell):
     """Return a cell, or the cell that a config describes."""

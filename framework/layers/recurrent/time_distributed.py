@@ -10,6 +10,8 @@ from framework.layers.call_signature import signature_of
 from framework.layers.nested import LayerField
 from framework.ops.movement import getitem, reshape, stack
 
+__all__ = ["TimeDistributed", "Wrapper"]
+
 
 class Wrapper(Layer):
     """The base class of layers that wrap another layer.
