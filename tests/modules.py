@@ -155,6 +155,7 @@ TESTED_IN = {
     "models/test_plotting.py": "models/diagram models/diagram_drawing core/layered_layout",
     "models/test_sizes.py": "core/symbolic_sizes",
     "ops/test_every_op.py": "ops/*",
+    "ops/test_image_copies.py": "kernels/pixel_copies kernels/fast/pixel_copies",
     "optimizers/test_every_optimizer.py": "optimizers/*",
     "optimizers/test_options.py": "optimizers/averaging optimizers/hooks optimizers/multi",
     "optimizers/test_schedules.py": "optimizers/rates",

@@ -35,6 +35,7 @@ GROUPS = {
     "rows": ("matmul", "rows"),
     "row_chains": ("row_chains",),
     "csv_fields": ("csv_fields",),
+    "pixel_copies": ("pixel_copies",),
     "attention": ("matmul", "attention"),
 }
 _PROGRAM = (

@@ -9,6 +9,7 @@ import numpy as np
 
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
+from framework.kernels import pixel_copies
 
 
 def flipped_where(x, flips, axes):
@@ -23,13 +24,12 @@ def flipped_where(x, flips, axes):
         return None
     if flips.array.size != len(x.array):
         return None
-    array, chosen = x.array, np.flatnonzero(flips.array).tolist()
-    (axis, *others), result = axes, array.copy()
-    order = np.arange(array.shape[axis] - 1, -1, -1)
-    for i in chosen:
-        source = np.flip(array[i], [a - 1 for a in others]) if others else array[i]
-        # The mode "raise" of `take` would allocate a buffer; "clip" does not.
-        source.take(order, axis - 1, result[i], "clip")
+    array, chosen = x.array, flips.array.reshape(-1) != 0
+    if len(axes) == 1:
+        return Tensor(pixel_copies.flipped(array, chosen, axes[0]))
+    result, there = array.copy(), [axis - 1 for axis in axes]
+    for i in np.flatnonzero(chosen).tolist():
+        result[i] = np.flip(array[i], there)
     return Tensor(result)
 
 
@@ -48,7 +48,9 @@ def shifted(x, transforms, size, fill):
     if thread.stack or type(x) is not Tensor or type(transforms) is not Tensor:
         return None
     array, table = x.array, transforms.array
-    if array.dtype != np.float32 or len(table) != len(array) or not np.isfinite(table).all():
+    if array.dtype != np.float32 or not len(table) == len(array) > 0:
+        return None
+    if not np.isfinite(table).all():
         return None
     spans = [
         _spans(scale, offset, old, new)
@@ -56,22 +58,23 @@ def shifted(x, transforms, size, fill):
             (table[:, 4], table[:, 0]), (table[:, 5], table[:, 2]), array.shape[1:3], size
         )
     ]
-    if None in spans:
+    if any(span is None for span in spans):
         return None
-    result = np.full((len(array), *size, array.shape[3]), fill, array.dtype)
-    for y, image, (top, bottom, down), (left, right, across) in zip(result, array, *spans):
-        rows, columns = slice(top + down, bottom + down), slice(left + across, right + across)
-        y[top:bottom, left:right] = image[rows, columns]
-    return Tensor(result)
+    return Tensor(pixel_copies.shifted(array, *spans, size, fill))
 
 
 def _spans(scale, offset, old, new):
-    """Return (start, stop, distance) of each image's visible part along an axis; None if not moved.
+    """Return ints (batch, 3): the start, stop and distance of each image's visible part on an axis.
 
-    A position in the image is the position in the result plus `distance`.
+    The result is None if the transform does more than move the image. A position in the image is
+    the position in the result plus `distance`.
     """
     if not (scale == 1).all():
         return None
+    distance = _distances(offset, new)
+    if distance is not None:
+        start = np.clip(-distance, 0, new)
+        return np.stack([start, np.clip(old - distance, start, new), distance], axis=1)
     places = np.arange(new, dtype=np.float32)
     at = scale[:, None] * places + offset[:, None]
     at = np.where(at < 0, np.ceil(at - np.float32(0.5)), np.floor(at + np.float32(0.5)))
@@ -83,4 +86,23 @@ def _spans(scale, offset, old, new):
     if not ((distance == first[:, None]) | ~inside).all():
         return None
     first[count == 0] = 0
-    return list(zip(start.tolist(), (start + count).tolist(), first.astype(np.int64).tolist()))
+    return np.stack([start, start + count, first.astype(np.int64)], axis=1)
+
+
+def _distances(offset, new):
+    """Return the rounded offsets, ints (batch,); None if one is nearly halfway between two pixels.
+
+    Otherwise the sums of the offset and of the positions 0 to `new` are all rounded the same way.
+    """
+    most = new + np.abs(offset).max()
+    if most > _SMALL:
+        return None
+    below = np.floor(offset)
+    part = offset - below
+    # a sum and its difference to 0.5 are rounded by at most half a step of float32 each
+    if np.abs(part - np.float32(0.5)).min() <= 2 * np.spacing(most):
+        return None
+    return below.astype(np.int64) + (part > 0.5)
+
+
+_SMALL = 2**20  # offsets from here on have few bits for parts of a pixel

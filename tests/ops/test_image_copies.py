@@ -5,11 +5,28 @@ import pytest
 
 import framework as tf
 from framework import keras
+from framework.kernels import pixel_copies, tier
+from framework.kernels.deferred import Deferred
 from framework.layers.images import geometry
 from framework.ops import warping
 from tests.changed import changed
 
 RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(params=["numpy", "numba"], autouse=True)
+def copying(request, change):
+    """Pixels are copied by NumPy, and by Numba from the first batch on."""
+    if request.param == "numpy":
+        change(pixel_copies, _kernel=Deferred("pixel_copies", np.inf))
+        change(pixel_copies._kernel, library=lambda count: None)
+        return
+    pytest.importorskip("numba")
+    if tier.library("pixel_copies") is None:
+        pytest.skip("the tier is without Numba")
+    change(pixel_copies, _kernel=Deferred("pixel_copies", 0))
+
+
 MODES = ["horizontal", "vertical", "horizontal_and_vertical"]
 
 
@@ -69,6 +86,25 @@ def test_whole_and_half_pixels(shift):
     how = {"order": 0, "mode": "constant", "fill": 1.5, "affine": True, "straight": True}
     one, other, _ = by_both(lambda: warping.projected(x, tf.constant(table), size=(7, 4), **how))
     assert_equal(one, other)
+
+
+def test_offsets_near_halves_of_pixels():
+    rng, how = np.random.default_rng(1), {"mode": "constant", "fill": -1.0, "affine": True}
+    for size in (3, 33, 1000):
+        x = tf.constant(rng.normal(size=(40, size, 1, 1)).astype("float32"))
+        table = np.zeros((40, 8), np.float32)
+        table[:, 0] = table[:, 4] = 1
+        halves = rng.integers(-size, size, 40) + 0.5
+        table[:, 5] = halves + rng.choice([-1, 1], 40) * 10.0 ** rng.uniform(-9, -1, 40)
+        rows = np.split(np.arange(40), 20)  # a row halfway leaves all others to the ops
+        for two in rows:
+            one, other, _ = by_both(
+                lambda two=two, x=x, table=table, size=size: warping.projected(
+                    tf.gather(x, two), tf.constant(table[two]), size=(size, 1), order=0,
+                    straight=True, **how,
+                )
+            )  # fmt: skip
+            assert_equal(one, other)
 
 
 def test_gradients_and_traces_take_the_ops():
