@@ -8,7 +8,7 @@ import numpy as np
 from framework.core import nest
 from framework.core.errors import InvalidArgumentError, ShapeError
 from framework.core.tensor import Tensor
-from framework.data.parallel import Parallel
+from framework.data.parallel import Parallel, threads
 from framework.data.row_gathering import Rows, batched
 from framework.data.shape_functions import ByShape
 from framework.data.sparse_rows import SparseRows, joined_rows, stacked
@@ -37,7 +37,7 @@ class Batch(Stage):
     def __init__(self, parent, size, drop_remainder, workers=None, in_order=True):
         super().__init__(parent)
         self.size, self.drop_remainder = size, drop_remainder
-        self.workers, self.in_order = workers, in_order
+        self.workers, self.in_order = threads(workers), in_order
 
     def length(self):
         n = self.parent.length()

@@ -18,14 +18,14 @@ class Parallel:
         function: a function of an element and its number.
         source: an iterator; only the consumer's thread reads it.
         numbers: an iterator over ints.
-        workers: the number of threads; AUTOTUNE for what a `Tuner` measures.
+        workers: the number of threads, or a `Tuner`.
         in_order: False to return results in the order of completion.
     """
 
     def __init__(self, function, source, numbers, workers, in_order=True):
         self._function, self._source, self._numbers = function, source, numbers
-        self._tuner = Tuner(os.cpu_count() or 1) if workers == AUTOTUNE else None
-        self._workers = workers if self._tuner is None else self._tuner.count
+        self._tuner = workers if isinstance(workers, Tuner) else None
+        self._workers = workers if self._tuner is None else self._tuner.start()
         self._in_order, self._waiting, self._ended = in_order, deque(), False
         self._pool = None
 
@@ -35,15 +35,30 @@ class Parallel:
     def __next__(self):
         self._fill()
         if not self._waiting:
+            if self._workers == 0 and not self._ended:
+                return self._called()
             self.close()
             raise StopIteration
-        if self._tuner is not None:
+        if self._tuner is not None and not self._tuner.settled:
             self._tune()
         if self._in_order or self._waiting[0].done():
             return self._waiting.popleft().result()
         first = self._first_done().pop()
         self._waiting.remove(first)
         return first.result()
+
+    def _called(self):
+        """Return the next result, computed in the consumer's thread."""
+        start = time.perf_counter()
+        try:
+            return self._function(next(self._source), next(self._numbers))
+        except StopIteration:
+            self._ended = True
+            raise
+        finally:
+            if not self._tuner.settled:
+                now = time.perf_counter()
+                self._workers = self._tuner.count_after(now - start, now)
 
     def _first_done(self):
         return futures.wait(self._waiting, return_when=futures.FIRST_COMPLETED).done
@@ -74,8 +89,6 @@ class Parallel:
             self._first_done()
         now = time.perf_counter()
         self._workers = self._tuner.count_after(now - start, now)
-        if self._tuner.settled:
-            self._tuner = None
 
     def close(self):
         """End the threads."""
@@ -91,7 +104,10 @@ class Tuner:
 
     It begins with one call per CPU. While the consumer waits for results, it tries twice as many
     for as long as that is faster, and then fewer: one at a time is best for Python code, which
-    holds the interpreter's lock. It changes nothing while the consumer is slower than the calls.
+    holds the interpreter's lock, and 0 for short calls, which then run in the consumer's thread. It
+    changes nothing while the consumer is slower than the calls.
+
+    One Tuner serves all iterators of a stage, so a later epoch begins with what is settled.
 
     Args:
         cpus: the number of CPUs.
@@ -99,12 +115,18 @@ class Tuner:
 
     settled = False
 
-    def __init__(self, cpus):
+    def __init__(self, cpus=None):
+        cpus = cpus or os.cpu_count() or 1
         self.count, self.most = cpus, _TIMES * cpus
         # the best measurement: (results per second, number of calls at a time)
         self._best = None
         self._tried = []
         self._begin(None)
+
+    def start(self):
+        """Return how many calls an iterator may begin with; its time is measured from now on."""
+        self._begin(None)
+        return self.count
 
     def _begin(self, now):
         self._since, self._results, self._waited = now, -self.count, 0.0
@@ -142,10 +164,15 @@ class Tuner:
 
     def _following(self):
         best = self._best[1]
-        for count in (2 * best, max(1, best // 2)):
+        for count in (2 * best, best // 2):
             if count not in self._tried and count <= self.most:
                 return count
         return None
+
+
+def threads(count):
+    """Return the number of threads of a stage, or a `Tuner` for AUTOTUNE; None stays None."""
+    return Tuner() if count == AUTOTUNE else count
 
 
 # the most calls at a time per CPU; more than one because calls may wait for a disk or a network

@@ -10,7 +10,7 @@ from framework.core.random import drawing_at, place_key
 from framework.core.symbolic import KerasTensor, calling
 from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
-from framework.data.parallel import Parallel
+from framework.data.parallel import Parallel, threads
 from framework.data.prefetch import Ahead
 from framework.data.purity import is_pure
 from framework.data.row_functions import RowFunction
@@ -148,8 +148,9 @@ class Map(Stage):
         self, parent, function, workers=None, in_order=True, seed=None, processes=False
     ):  # fmt: skip
         super().__init__(parent)
-        self.function, self.workers, self.in_order = function, workers, in_order
+        self.function, self.in_order = function, in_order
         self.processes = processes
+        self.workers = workers if processes else threads(workers)
         if workers is not None:
             self.seed, self.epoch = seed, 0
         self.by_rows = RowFunction(function, self._result)

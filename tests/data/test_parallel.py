@@ -1,11 +1,13 @@
 """AUTOTUNE: the number of calls at a time follows from what is measured; results do not."""
 
+import threading
 import time
 
 import numpy as np
 import pytest
 
 from framework.data import AUTOTUNE, Dataset
+from framework.data.arguments import stage_of
 from framework.data.parallel import Tuner
 
 
@@ -32,10 +34,16 @@ def test_calls_that_wait_for_something_run_many_at_a_time():
 
 
 def test_calls_that_hold_the_interpreter_run_one_at_a_time():
-    for rate in (lambda count: 500, lambda count: 500 / count):
+    for rate in (lambda count: 500 if count else 300, lambda count: 500 / (count or 2)):
         done, counts = settled(rate, cpus=8)
         assert done
         assert counts[-1] == 1
+
+
+def test_short_calls_run_in_the_thread_of_the_consumer():
+    done, counts = settled(lambda count: 500 / (1 + count), cpus=8)
+    assert done
+    assert counts[-1] == 0
 
 
 def test_calls_that_need_a_cpu_each_run_on_all_cpus():
@@ -64,3 +72,29 @@ def test_results_keep_their_order_while_the_number_of_threads_changes(seconds):
     loose = Dataset.range(400).map(slow, num_parallel_calls=AUTOTUNE, deterministic=False)
     assert sorted(x.item() for x in loose) == list(range(0, 800, 2))
     assert len(seen) == 800
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_later_epochs_begin_with_what_is_settled(fails):
+    threads, numbers = [], [0, 1, 2, 3, 4, 5]
+
+    def called(x):
+        threads.append(threading.get_ident())
+        if fails and x.item() == 3:
+            raise ValueError("no")
+        return x
+
+    data = Dataset.range(6).map(called, num_parallel_calls=AUTOTUNE)
+    tuner = stage_of(data, "map").workers
+    tuner.count, tuner.settled = 0, True
+    for _ in range(2):
+        iterator = iter(data)
+        for number in numbers:
+            if fails and number == 3:
+                with pytest.raises(ValueError, match="no"):
+                    next(iterator)
+            else:
+                assert next(iterator).item() == number
+        with pytest.raises(StopIteration):
+            next(iterator)
+    assert set(threads) == {threading.get_ident()}
