@@ -16,6 +16,7 @@ from framework.core.tensor_spec import TensorSpec
 from framework.data import csv_blocks
 from framework.data.dataset import Dataset
 from framework.data.file_readers import Files, text
+from framework.data.parallel import AUTOTUNE
 from framework.data.records import as_path, compression, matching, opened
 from framework.data.row_gathering import Rows
 from framework.data.structure import array_in
@@ -355,7 +356,7 @@ def make_csv_dataset(
             full.
         shuffle: False to keep the order of the rows.
         shuffle_buffer_size, shuffle_seed: those of `Dataset.shuffle`.
-        prefetch_buffer_size: the number of batches computed ahead.
+        prefetch_buffer_size: the number of batches computed ahead; AUTOTUNE if None.
         num_parallel_reads, sloppy: accepted, without effect: files are read one after the other.
         num_rows_for_inference: the number of rows that dtypes are inferred from; all if None.
         ignore_errors: True to leave out rows with errors.
@@ -403,7 +404,8 @@ def make_csv_dataset(
         features = dict(zip(names, columns))
         return features if label_name is None else (features, features.pop(label_name))
 
-    return batches.map(named).prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
+    ahead = AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size
+    return batches.map(named).prefetch(ahead)
 
 
 def _names(name, paths, kind, how, header, given):

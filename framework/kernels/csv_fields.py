@@ -15,6 +15,7 @@ MOST_DIGITS = 15
 LONGEST = MOST_DIGITS + 2
 POWERS = 10.0 ** np.arange(MOST_DIGITS + 1)
 BAD, INTEGER, REAL = range(3)
+_OF_NUMBERS = b"0123456789.+-"
 
 _kernel = Deferred("csv_fields", 1 << 26)
 
@@ -29,9 +30,10 @@ def fields(data, delimiter, columns):
 
     Returns:
         Arrays (columns, lines): float64 numbers, BAD, INTEGER or REAL, the positions of the first
-        byte and of the end. None if the lines have other numbers of fields, or without Numba.
+        byte and of the end. None without Numba, if the lines have other numbers of fields, or if
+        the delimiter may be part of a number.
     """
-    fast = _kernel.library(data.size)
+    fast = None if delimiter in _OF_NUMBERS else _kernel.library(data.size)
     if fast is None:
         return None
     # Each field takes at least one byte, the delimiter or newline at its end.

@@ -47,6 +47,17 @@ def test_integers_are_those_of_python():
         assert found.tolist() == [int(t) for t in INTS]
 
 
+@pytest.mark.parametrize("delimiter", ["-", "+", ".", "5", ";"])
+def test_delimiters_that_occur_in_numbers(delimiter):
+    rows = [["1", "22"], ["3", "4"]]
+    data = "".join(delimiter.join(row) + "\n" for row in rows).encode()
+    lines = CsvLines(data, ord(delimiter), 2)
+    assert lines.regular
+    assert [lines.numbers(i, "int64", None).tolist() for i in (0, 1)] == [[1, 3], [22, 4]]
+    three_fields = f"{delimiter}1{delimiter}2\n".encode()
+    assert not CsvLines(three_fields, ord(delimiter), 2).regular
+
+
 @pytest.mark.parametrize("bad", ["", "1.5.2", "1-2", "--1", "a", "1e", ".", "-"])
 def test_what_is_no_number_is_asked_for(bad):
     asked = []

@@ -5,7 +5,6 @@ import numpy as np
 from framework.kernels.csv_fields import (
     BAD,
     INTEGER,
-    LONGEST,
     MINUS,
     MOST_DIGITS,
     NEWLINE,
@@ -17,6 +16,10 @@ from framework.kernels.csv_fields import (
 )
 from framework.kernels.fast.jit import kernel
 
+# For a signed index, Numba checks at each access whether it counts from the end.
+_index = np.uint64
+_ONE = _index(1)
+
 
 # fastmath is off, because only the exact quotient is the float64 nearest to the text.
 @kernel(fastmath=False)
@@ -25,42 +28,53 @@ def parse(data, delimiter, values, kinds, starts, ends):
 
     Args:
         data: a uint8 array that ends with a newline.
-        delimiter: an int.
+        delimiter: an int, no character of numbers.
         values, kinds, starts, ends: written; (columns, lines at most): the number of a field (0 if
             it is none), BAD, INTEGER or REAL, and the positions of its first byte and its end.
     """
-    columns, row, column, start = values.shape[0], 0, 0, 0
-    whole, digits, places, good, minus = 0, 0, -1, True, False
-    for at in range(data.size):
-        char = data[at]
-        if char in (delimiter, NEWLINE):
-            if (char == NEWLINE) != (column == columns - 1):
+    columns, row, at = values.shape[0], 0, _index(0)
+    while at < _index(data.size):
+        for column in range(columns):
+            start = at
+            minus = data[at] == MINUS
+            if minus or data[at] == PLUS:
+                at += _ONE
+            at, whole, digits = _digits(data, at, _index(0))
+            kind, places = INTEGER, _index(0)
+            if data[at] == POINT:
+                at, whole, places = _digits(data, at + _ONE, whole)
+                kind, digits = REAL, digits + places
+            good = _index(0) < digits <= _index(MOST_DIGITS)
+            while data[at] != delimiter and data[at] != NEWLINE:
+                good, at = False, at + _ONE
+            if (data[at] == NEWLINE) != (column == columns - 1):
                 return -1
-            good = good and 0 < digits <= MOST_DIGITS and at - start <= LONGEST
-            value = np.float64(whole) if good else 0.0
-            if places > 0 and good:
+            value = np.float64(np.int64(whole)) if good else 0.0
+            if good and places:
                 value = value / POWERS[places]
             values[column, row] = -value if minus and good else value
-            kinds[column, row] = (INTEGER if places < 0 else REAL) if good else BAD
+            kinds[column, row] = kind if good else BAD
             starts[column, row], ends[column, row] = start, at
-            column += 1
-            if column == columns:
-                column, row = 0, row + 1
-            start, whole, digits, places, good, minus = at + 1, 0, 0, -1, True, False
-            continue
-        digit = np.int64(char) - ZERO
-        if 0 <= digit < 10:
-            # A field with more digits than fit in the number is BAD.
-            whole = whole * 10 + digit
-            digits += 1
-            places += places >= 0
-        elif char == POINT and places < 0:
-            places = 0
-        elif char in (MINUS, PLUS) and at == start:
-            minus = char == MINUS
-        else:
-            good = False
+            at += _ONE
+        row += 1
     return row
+
+
+@kernel(fastmath=False, forceinline=True)
+def _digits(data, at, whole):
+    """Append the digits from `at` on to the integer `whole`.
+
+    Returns:
+        The position after the digits, the integer, and the number of digits. An integer of more
+        than `MOST_DIGITS` digits is wrong.
+    """
+    first = at
+    digit = np.uint8(data[at] - ZERO)
+    while digit < 10:
+        whole = whole * _index(10) + _index(digit)
+        at += _ONE
+        digit = np.uint8(data[at] - ZERO)
+    return at, whole, at - first
 
 
 def warm():
