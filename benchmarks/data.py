@@ -66,12 +66,13 @@ class Player:
 
 def command_line() -> argparse.Namespace:
     """The options; each peer may live in an environment of its own."""
-    parser = measure.arguments("input pipelines, ours and those of peers", 3)
+    parser = measure.arguments("input pipelines, ours and those of peers", 5)
     parser.add_argument("--seconds", type=float, default=1.0, help="of a turn (%(default)s)")
     cases = [*LEAST, "overlap", "memory", "epoch"]
     parser.add_argument("--cases", nargs="+", choices=cases, default=cases, metavar="CASE")
     parser.add_argument("--peers", nargs="+", choices=list(PEERS), default=list(PEERS))
     parser.add_argument("--folder", help="where the inputs are made, and stay (a temporary one)")
+    parser.add_argument("--mnist", default="", help="mnist.npz; made-up images without it")
     told = "one thread for all, and its CPU time: for a busy machine; not for several processes"
     parser.add_argument("--cpu-time", action="store_true", help=told)
     measure.peer_arguments(parser, "torch", "tf", "keras")
@@ -215,7 +216,7 @@ def main() -> None:
     with contextlib.ExitStack() as opened:
         folder = options.folder or opened.enter_context(tempfile.TemporaryDirectory())
         maker = python_of("keras_arrays", options)
-        done = measure.run([maker, str(measure.HERE / "data_files.py"), folder],
+        done = measure.run([maker, str(measure.HERE / "data_files.py"), folder, options.mnist],
                            measure.environment())  # fmt: skip
         assert done.returncode == 0, done.stderr
         players = {}
