@@ -11,7 +11,7 @@ np.float32(6.0)
 from framework.core.lazy import attach_stub
 from framework.ops import assigning, operators  # noqa: F401 (they complete Tensor and Variable)
 
-__getattr__, __dir__ = attach_stub(__name__)
+__getattr__, __dir__ = attach_stub(__name__, "framework.functions.declared")
 
 __version__ = "0.1.0"
 

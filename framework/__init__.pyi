@@ -1,3 +1,14 @@
+from framework.math import (
+    abs as abs, acos as acos, acosh as acosh, add as add, asin as asin, asinh as asinh,
+    atan as atan, atanh as atanh, cos as cos, cosh as cosh, equal as equal, exp as exp,
+    floor as floor, greater as greater, greater_equal as greater_equal, less as less,
+    less_equal as less_equal, logical_and as logical_and, logical_not as logical_not,
+    logical_or as logical_or, maximum as maximum, minimum as minimum, multiply as multiply,
+    negative as negative, not_equal as not_equal, pow as pow, sigmoid as sigmoid, sign as sign,
+    sin as sin, sinh as sinh, sqrt as sqrt, square as square, subtract as subtract, tan as tan,
+    tanh as tanh,
+)  # fmt: skip
+from framework.core.argument_types import TensorLike
 from framework import (
     audio as audio, autodiff as autodiff, bitwise as bitwise, compat as compat, config as config,
     data as data, debugging as debugging, distribute as distribute, dtypes as dtypes,
@@ -55,16 +66,9 @@ from framework.functions.ctc import edit_distance as edit_distance
 from framework.functions.devices import device as device
 from framework.functions.settings import version as version
 from framework.functions.elementwise import (
-    abs as abs, acos as acos, acosh as acosh, add as add, add_n as add_n, asin as asin,
-    asinh as asinh, atan as atan, atan2 as atan2, atanh as atanh, cast as cast, cos as cos,
-    cosh as cosh, divide as divide, equal as equal, exp as exp, floor as floor, greater as greater,
-    greater_equal as greater_equal, less as less, less_equal as less_equal,
-    logical_and as logical_and, logical_not as logical_not, logical_or as logical_or,
-    maximum as maximum, minimum as minimum, multiply as multiply, negative as negative,
-    not_equal as not_equal, pow as pow, realdiv as realdiv, round as round,
-    saturate_cast as saturate_cast, scalar_mul as scalar_mul, sigmoid as sigmoid, sign as sign,
-    sin as sin, sinh as sinh, sqrt as sqrt, square as square, subtract as subtract, tan as tan,
-    tanh as tanh, truediv as truediv, truncatediv as truncatediv, truncatemod as truncatemod,
+    add_n as add_n, atan2 as atan2, cast as cast, divide as divide, round as round,
+    saturate_cast as saturate_cast, scalar_mul as scalar_mul, truediv as truediv,
+    truncatediv as truncatediv, truncatemod as truncatemod,
 )  # fmt: skip
 from framework.functions.former import (
     contrib as contrib, enable_eager_execution as enable_eager_execution,
@@ -120,6 +124,8 @@ from framework.ops.slices import IndexedSlices as IndexedSlices
 from framework.ops.sparse_tensor import (
     SparseTensor as SparseTensor, SparseTensorSpec as SparseTensorSpec,
 )  # fmt: skip
+
+def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor: ...
 
 TensorShape = Shape
 bool = bool_

@@ -1,3 +1,4 @@
+from framework.math import sigmoid as sigmoid, tanh as tanh
 from framework.functions.candidates import (
     all_candidate_sampler as all_candidate_sampler,
     compute_accidental_hits as compute_accidental_hits,
@@ -18,7 +19,6 @@ from framework.functions.ctc import (
     ctc_beam_search_decoder as ctc_beam_search_decoder, ctc_greedy_decoder as ctc_greedy_decoder,
     ctc_loss as ctc_loss, ctc_unique_labels as ctc_unique_labels,
 )  # fmt: skip
-from framework.functions.elementwise import sigmoid as sigmoid, tanh as tanh
 from framework.functions.embedding import embedding_lookup as embedding_lookup
 from framework.functions.isotonic import isotonic_regression as isotonic_regression
 from framework.functions.local_windows import (

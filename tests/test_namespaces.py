@@ -70,6 +70,19 @@ def test_dir_shows_the_names_of_the_stub(module, stub):
     assert dir(module) == sorted(listed(stub)) == module.__all__
 
 
+@pytest.mark.parametrize(
+    ("module", "stub"), list(zip(MODULES, STUBS)), ids=[m.__name__ for m in MODULES]
+)
+def test_functions_have_the_signatures_of_the_stub(module, stub):
+    for node in ast.parse(stub.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            known = [argument.arg for argument in node.args.args]
+            parameters = inspect.signature(getattr(module, node.name)).parameters.values()
+            optional = [p for p in parameters if p.default is not p.empty]
+            assert [p.name for p in parameters] == known, node.name
+            assert len(optional) == len(node.args.defaults), node.name
+
+
 def resolves(module, name, home, own):
     """Whether a name of a namespace is what its stub says that it is."""
     if name == "bfloat16" and importlib.util.find_spec("ml_dtypes") is None:
@@ -77,7 +90,7 @@ def resolves(module, name, home, own):
     if home == module.__name__:
         return getattr(module, name) is importlib.import_module(f"{home}.{own}")
     if not home:
-        return name in vars(module)
+        return getattr(module, name, None) is vars(module).get(name, tf)
     return getattr(module, name) is getattr(importlib.import_module(home), own)
 
 

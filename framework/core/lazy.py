@@ -3,7 +3,7 @@
 As in every stub, `from module import name as name` exports a name, `from module import name` does
 not. Other lines are `from module import *`, for the names in `__all__` of a namespace or module
 (a list in the module's text, read without importing it), `other = name`, and declarations of names
-that the namespace itself defines.
+that the namespace itself defines, or that follow from declarations of ops (`ops/public.py`).
 """
 
 import os
@@ -31,10 +31,12 @@ class Stub:
 
     Args:
         namespace: the `__name__` of the module.
+        declared: the name of the module that creates the functions whose signatures are in the
+            stub; None if the namespace itself defines them.
     """
 
-    def __init__(self, namespace):
-        self.namespace = namespace
+    def __init__(self, namespace, declared=None):
+        self.namespace, self.declared = namespace, declared
         self.homes = []  # modules from which the stub imports public names, in its order
         self._names = None  # {public name: (module that defines it, its name there)}
         self._private, self._aliases = {}, {}
@@ -70,7 +72,7 @@ class Stub:
         module = sys.modules[self.namespace]
         file = module.__file__.rpartition(os.sep)[2].removesuffix(".py")
         stub = _text(module, f"{file}.pyi")
-        self._names = {name: (None, name) for name in re.findall(_DECLARATION, stub)}
+        self._names = {name: (self.declared, name) for name in re.findall(_DECLARATION, stub)}
         self._aliases = dict(re.findall(_ALIAS, stub))
         for home, several, single in re.findall(_IMPORT, stub):
             if (several or single).strip() == "*":
@@ -83,9 +85,13 @@ class Stub:
             self.homes.append(home)
 
 
-def attach_stub(namespace):
-    """Return `__getattr__` and `__dir__` for a module, given its `__name__`; they use its stub."""
-    stub = _stubs[namespace] = Stub(namespace)
+def attach_stub(namespace, declared=None):
+    """Return `__getattr__` and `__dir__` for a module; they use its stub.
+
+    Args:
+        namespace, declared: see `Stub`.
+    """
+    stub = _stubs[namespace] = Stub(namespace, declared)
 
     def __getattr__(name):  # noqa: N807 (the module's `__getattr__`)
         if name == "__all__":

@@ -79,8 +79,8 @@ class Op:
             needed). With a variadic forward (`*xs`) it may name `xs`, `xs_shape` and so on.
         kind: one of KINDS.
         broadcasts: inputs are broadcast against each other; the tape sums their cotangents back.
-        composite: the forward of an op with a joint rule, in differentiable ops. It replaces
-            the rule under an outer tape, so that higher orders are exact.
+        composite: the forward in differentiable ops, for forward mode and export. It replaces a
+            joint rule under an outer tape, so that higher orders are exact.
         infer: `infer(*specs, **attrs)` returns the output's (shape, dtype), for ops where running
             the forward on zeros (the default for a symbolic call) is wrong or slow.
         check: `check(*inputs)` raises an error if shapes do not fit, which the kernel does not

@@ -13,21 +13,17 @@ from framework.core import dtypes
 from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.cast import cast as _cast
 from framework.core.conversion import tensor
-from framework.core.errors import DTypeError, InvalidArgumentError
+from framework.core.errors import InvalidArgumentError
 from framework.core.promotion import floating, strict, strict_all
 from framework.core.tensor import Tensor
 from framework.functions.wrappers import (
-    Rule,
     Wrappers,
-    alike_floats,
     alike_numbers,
+    boolean_operands,
     float_operands,
-    floats,
     number,
-    numbers,
-    real_floats,
 )
-from framework.ops import division, special
+from framework.ops import division
 from framework.ops import elementwise as ops
 from framework.ops.casting import saturate_cast as _saturate_cast
 from framework.ops.ragged_tensor import RaggedTensor
@@ -38,9 +34,6 @@ tf = Wrappers(__name__)
 
 # ---- arithmetic ----------------------------------------------------------------------------------
 
-add = tf.binary(ops.add, "{x} + {y}", alike_numbers)
-subtract = tf.binary(ops.subtract, "{x} - {y}", alike_numbers)
-multiply = tf.binary(ops.multiply, "{x} * {y}", alike_numbers)
 truediv = tf.binary(
     division.true_divide,
     "{x} / {y}; integers give float64 (float32 for 8 and 16 bits), as in TensorFlow",
@@ -48,7 +41,6 @@ truediv = tf.binary(
     name="truediv",
 )
 divide = tf.binary(division.true_divide, "{x} / {y}, as the operator does", alike_numbers, "divide")
-realdiv = tf.binary(ops.divide, "{x} / {y} for real numbers", alike_numbers, "realdiv")
 floordiv = tf.binary(
     division.floor_divide,
     "floor({x} / {y}); integer division by 0 raises InvalidArgumentError",
@@ -62,19 +54,6 @@ floormod = tf.binary(
     name="floormod",
 )
 mod = floormod
-pow = tf.binary(ops.power, "{x} to the power {y}", alike_numbers, "pow")
-maximum = tf.binary(
-    ops.maximum, "the larger of {x} and {y}; at a tie {x} gets the gradient", alike_numbers
-)
-minimum = tf.binary(
-    ops.minimum, "the smaller of {x} and {y}; at a tie {x} gets the gradient", alike_numbers
-)
-multiply_no_nan = tf.binary(
-    ops.multiply_no_nan, "{x} * {y}, or 0 where {y} is 0, even if {x} is inf or NaN"
-)
-xlogy = tf.binary(special.xlogy, "{x} * log({y}), or 0 where {x} is 0", alike_floats)
-xlog1py = tf.binary(special.xlog1py, "{x} * log(1 + {y}), or 0 where {x} is 0", alike_floats)
-xdivy = tf.binary(special.xdivy, "{x} / {y}, or 0 where {x} is 0", alike_floats)
 
 
 def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
@@ -143,50 +122,13 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
 
 # ---- comparisons and logic -----------------------------------------------------------------------
 
-equal = tf.binary(ops.equal, "{x} == {y}, element by element")
-not_equal = tf.binary(ops.not_equal, "{x} != {y}, element by element")
-less = tf.binary(ops.less, "{x} < {y}, element by element")
-less_equal = tf.binary(ops.less_equal, "{x} <= {y}, element by element")
-greater = tf.binary(ops.greater, "{x} > {y}, element by element")
-greater_equal = tf.binary(ops.greater_equal, "{x} >= {y}, element by element")
-
-
-def _booleans(*operands):
-    """Return operands as boolean tensors; the last argument is the caller's name."""
-    *operands, name = operands
-    tensors = [tensor(x) for x in operands]
-    for x in tensors:
-        if x.dtype != dtypes.bool_:
-            raise DTypeError(f"{name}: expected booleans, got {x.dtype}. Compare: x != 0.")
-    return tensors if len(tensors) > 1 else tensors[0]
-
-
-booleans = Rule(_booleans, "b", named=True)
-logical_and = tf.binary(ops.logical_and, "{x} and {y}, for booleans", booleans)
-logical_or = tf.binary(ops.logical_or, "{x} or {y}, for booleans", booleans)
-logical_not = tf.unary(ops.logical_not, "not {x}, for booleans", booleans)
-is_nan = tf.unary(ops.is_nan, "whether each element is NaN", floats)
-is_inf = tf.unary(ops.is_inf, "whether each element is inf or -inf", floats)
-is_finite = tf.unary(ops.is_finite, "whether each element is neither inf nor NaN", floats)
-
 
 def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
     """Return whether exactly one of x and y is true, for booleans."""
-    return ops.logical_xor(*_booleans(x, y, "logical_xor"))
+    return ops.logical_xor(*boolean_operands(x, y, "logical_xor"))
 
 
 # ---- one operand: rounding and sign --------------------------------------------------------------
-
-abs = tf.unary(ops.absolute, "the absolute value; its derivative at 0 is 0", numbers)
-negative = tf.unary(ops.negative, "-{x}", numbers)
-sign = tf.unary(ops.sign, "-1, 0 or 1: the sign of {x}", numbers)
-square = tf.unary(ops.square, "{x}²", numbers)
-reciprocal = tf.unary(ops.reciprocal, "1 / {x}", floats)
-rint = tf.unary(
-    ops.round_, "{x} rounded to the nearest integer, halves to even", floats, name="rint"
-)
-floor = tf.unary(ops.floor, "{x} rounded down to an integer", floats)
-ceil = tf.unary(ops.ceil, "{x} rounded up to an integer", floats)
 
 
 def round(x: TensorLike, name: str | None = None) -> Tensor:
@@ -202,27 +144,6 @@ def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 # ---- one operand: powers, exponentials, angles ---------------------------------------------------
-
-sqrt = tf.unary(ops.sqrt, "the square root", floats)
-rsqrt = tf.unary(ops.rsqrt, "1 / sqrt({x})", floats)
-exp = tf.unary(ops.exp, "e to the power {x}", floats)
-expm1 = tf.unary(ops.expm1, "exp({x}) - 1, accurate near 0", floats)
-log = tf.unary(ops.log, "the natural logarithm", floats)
-log1p = tf.unary(ops.log1p, "log(1 + {x}), accurate near 0", floats)
-sin = tf.unary(ops.sin, "the sine of {x} in radians", floats)
-cos = tf.unary(ops.cos, "the cosine of {x} in radians", floats)
-tan = tf.unary(ops.tan, "the tangent of {x} in radians", floats)
-asin = tf.unary(ops.asin, "the angle in [-π/2, π/2] whose sine is {x}", floats)
-acos = tf.unary(ops.acos, "the angle in [0, π] whose cosine is {x}", floats)
-atan = tf.unary(ops.atan, "the angle in (-π/2, π/2) whose tangent is {x}", floats)
-sinh = tf.unary(ops.sinh, "the hyperbolic sine", floats)
-cosh = tf.unary(ops.cosh, "the hyperbolic cosine", floats)
-tanh = tf.unary(ops.tanh, "the hyperbolic tangent", floats)
-asinh = tf.unary(ops.asinh, "the number whose hyperbolic sine is {x}", floats)
-acosh = tf.unary(ops.acosh, "the number >= 0 whose hyperbolic cosine is {x}", floats)
-atanh = tf.unary(ops.atanh, "the number whose hyperbolic tangent is {x}", floats)
-sigmoid = tf.unary(ops.sigmoid, "1 / (1 + exp(-{x}))", floats)
-erf = tf.unary(special.erf, "the Gauss error function", real_floats)
 
 
 def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:

@@ -9,34 +9,11 @@ from framework.core.argument_types import TensorLike
 from framework.core.errors import InvalidArgumentError
 from framework.core.promotion import real_floating, strict_all
 from framework.core.tensor import Tensor
-from framework.functions.wrappers import Wrappers, real_floats
+from framework.functions.wrappers import Wrappers
 from framework.ops import incomplete, numerics, reduction
 from framework.ops import special as ops
 
 tf = Wrappers(__name__)
-
-erfc = tf.unary(ops.erfc, "1 - erf({x}), accurate where the result is small", real_floats)
-erfinv = tf.unary(ops.erfinv, "the inverse of erf; ±inf at ±1, NaN beyond", real_floats)
-erfcinv = tf.unary(ops.erfcinv, "the inverse of erfc; inf at 0, -inf at 2, NaN beyond", real_floats)
-ndtri = tf.unary(
-    ops.ndtri, "the quantile of the standard normal distribution at probability {x}", real_floats
-)
-lgamma = tf.unary(ops.lgamma, "log|Γ({x})|; inf at 0 and the negative integers", real_floats)
-digamma = tf.unary(
-    ops.digamma, "the derivative of log Γ({x}); NaN at 0 and the negative integers", real_floats
-)
-bessel_i0 = tf.unary(
-    ops.bessel_i0, "the modified Bessel function of the first kind of order 0", real_floats
-)
-bessel_i1 = tf.unary(
-    ops.bessel_i1, "the modified Bessel function of the first kind of order 1", real_floats
-)
-bessel_i0e = tf.unary(
-    ops.bessel_i0e, "exp(-|{x}|) bessel_i0({x}), which never overflows", real_floats
-)
-bessel_i1e = tf.unary(
-    ops.bessel_i1e, "exp(-|{x}|) bessel_i1({x}), which never overflows", real_floats
-)
 
 
 def lbeta(x: TensorLike, name: str | None = None) -> Tensor:

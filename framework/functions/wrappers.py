@@ -1,10 +1,10 @@
 """Public wrappers from declarations: a signature, a conversion rule and one call of an op.
 
     tf = Wrappers(__name__)
-    sin = tf.unary(ops.sin, "the sine of {x} in radians", floats)
+    truediv = tf.binary(division.true_divide, "{x} / {y}", alike_numbers, name="truediv")
 
-declares `sin(x, name=None)`. `keras/ops/wrappers.py` declares Keras's function of the same op by
-naming this one.
+declares `truediv(x, y, name=None)`. Most wrappers of one op follow from a declaration beside the op
+(`ops/public.py`, `declared.py`).
 """
 
 from collections.abc import Callable
@@ -13,11 +13,12 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy import ndarray
 
+from framework.core import dtypes
 from framework.core.argument_types import Axis, TensorLike
 from framework.core.axes import all_axes
 from framework.core.composite import Composite
 from framework.core.conversion import tensor
-from framework.core.errors import refused_booleans, refused_strings
+from framework.core.errors import DTypeError, refused_booleans, refused_strings
 from framework.core.op import NO_ATTRS, Unary
 from framework.core.promotion import floating, real_floating, strict
 from framework.core.recorders import thread
@@ -80,6 +81,16 @@ def number(x, name):
     return x
 
 
+def boolean_operands(*operands):
+    """Return operands as boolean tensors; the last argument is the caller's name."""
+    *operands, name = operands
+    tensors = [tensor(x) for x in operands]
+    for x in tensors:
+        if x.dtype != dtypes.bool_:
+            raise DTypeError(f"{name}: expected booleans, got {x.dtype}. Compare: x != 0.")
+    return tensors if len(tensors) > 1 else tensors[0]
+
+
 anything = Rule(tensor)
 numbers = Rule(number, NUMBERS, named=True)
 floats = Rule(floating, "fc", named=True)
@@ -87,6 +98,14 @@ real_floats = Rule(real_floating, "f", named=True)
 alike = Rule(strict, weak=True)
 alike_numbers = Rule(number_operands, "iufcOSV", named=True, weak=True)
 alike_floats = Rule(float_operands, "fc", named=True)
+booleans = Rule(boolean_operands, "b", named=True)
+
+RULES = {
+    "anything": anything, "numbers": numbers, "floats": floats, "real_floats": real_floats,
+    "alike": alike, "alike_numbers": alike_numbers, "alike_floats": alike_floats,
+    "booleans": booleans,
+}  # fmt: skip
+"""The rules that declarations of ops name (`ops/public.py`)."""
 
 
 class Declaration(NamedTuple):

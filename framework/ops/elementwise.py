@@ -17,10 +17,11 @@ from framework.core.cast import cast
 from framework.core.numpy_warnings import no_warnings
 from framework.core.op import elementwise, no_derivative
 from framework.kernels import choose
+from framework.ops.public import public
 
 
-def unary(name, forward, vjp):
-    return elementwise(name, forward, vjp, inputs=("x",))
+def unary(name, forward, vjp, **options):
+    return elementwise(name, forward, vjp, inputs=("x",), **options)
 
 
 def binary(name, forward, vjp_a, vjp_b, **options):
@@ -296,3 +297,68 @@ relu = unary("relu", _relu, _relu_vjp)
 relu6 = unary("relu6", _relu6, _relu6_vjp)  # The derivative of relu6 at 0 and at 6 is 0.
 sigmoid = unary("sigmoid", no_warnings(_sigmoid), lambda g, y: g * (y - y * y))
 softplus = unary("softplus", no_warnings(_softplus), lambda g, x: g * sigmoid(x))
+
+# ---- public functions ----------------------------------------------------------------------------
+
+public(add, "{x} + {y}", "alike_numbers")
+public(subtract, "{x} - {y}", "alike_numbers")
+public(multiply, "{x} * {y}", "alike_numbers")
+public(divide, "{x} / {y} for real numbers", "alike_numbers", tf="realdiv", keras=None)
+public(power, "{x} to the power {y}", "alike_numbers", tf="pow", keras=None)
+public(maximum, "the larger of {x} and {y}; at a tie {x} gets the gradient", "alike_numbers")
+public(minimum, "the smaller of {x} and {y}; at a tie {x} gets the gradient", "alike_numbers")
+public(multiply_no_nan, "{x} * {y}, or 0 where {y} is 0, even if {x} is inf or NaN", keras=None)
+public(equal, "{x} == {y}, element by element")
+public(not_equal, "{x} != {y}, element by element")
+public(less, "{x} < {y}, element by element")
+public(less_equal, "{x} <= {y}, element by element")
+public(greater, "{x} > {y}, element by element")
+public(greater_equal, "{x} >= {y}, element by element")
+public(logical_and, "{x} and {y}, for booleans", "booleans", keras=None)
+public(logical_or, "{x} or {y}, for booleans", "booleans", keras=None)
+public(logical_not, "not {x}, for booleans", "booleans", keras=None)
+public(is_nan, "whether each element is NaN", "floats", keras="isnan")
+public(is_inf, "whether each element is inf or -inf", "floats", keras="isinf")
+public(is_finite, "whether each element is neither inf nor NaN", "floats", keras="isfinite")
+public(absolute, "the absolute value; its derivative at 0 is 0", "numbers", keras=None)
+public(negative, "-{x}", "numbers")
+public(sign, "-1, 0 or 1: the sign of {x}", "numbers")
+public(square, "{x}²", "numbers", keras=None)
+public(reciprocal, "1 / {x}", "floats")
+public(
+    round_,
+    "{x} rounded to the nearest integer, halves to even",
+    "floats",
+    tf="rint",
+    keras=None,
+)
+public(floor, "{x} rounded down to an integer", "floats")
+public(ceil, "{x} rounded up to an integer", "floats")
+public(sqrt, "the square root", "floats")
+public(rsqrt, "1 / sqrt({x})", "floats")
+public(exp, "e to the power {x}", "floats")
+public(expm1, "exp({x}) - 1, accurate near 0", "floats")
+public(log, "the natural logarithm", "floats")
+public(log1p, "log(1 + {x}), accurate near 0", "floats")
+public(sin, "the sine of {x} in radians", "floats")
+public(cos, "the cosine of {x} in radians", "floats")
+public(tan, "the tangent of {x} in radians", "floats")
+public(asin, "the angle in [-π/2, π/2] whose sine is {x}", "floats", keras="arcsin")
+public(acos, "the angle in [0, π] whose cosine is {x}", "floats", keras="arccos")
+public(atan, "the angle in (-π/2, π/2) whose tangent is {x}", "floats", keras="arctan")
+public(sinh, "the hyperbolic sine", "floats")
+public(cosh, "the hyperbolic cosine", "floats")
+public(tanh, "the hyperbolic tangent", "floats")
+public(asinh, "the number whose hyperbolic sine is {x}", "floats", keras="arcsinh")
+public(acosh, "the number >= 0 whose hyperbolic cosine is {x}", "floats", keras="arccosh")
+public(atanh, "the number whose hyperbolic tangent is {x}", "floats", keras="arctanh")
+public(sigmoid, "1 / (1 + exp(-{x}))", "floats", keras=None)
+public(divide_no_nan, "{x} / {y}, or 0 where {y} is 0", "alike_floats", tf=None)
+public(
+    atan2,
+    "the angle of the point ({y}, {x}), in (-π, π]",
+    "alike_floats",
+    tf=None,
+    keras="arctan2",
+)
+public(invert, "{x} with each bit inverted", tf=None, keras="bitwise_not")

@@ -16,6 +16,7 @@ from framework.ops.elementwise import (
     trunc,
     unary,
 )
+from framework.ops.public import public
 from framework.ops.special import _lead
 
 # ---- roots, remainders, exponents ----------------------------------------------------------------
@@ -105,3 +106,17 @@ def _sinc(x, *, n):
 
 # `sinc` is the n-th derivative of sin(πx) / (πx). For infinite x it returns the limit, 0.
 sinc = elementwise("sinc", _sinc, lambda g, x, n: g * sinc(x, n=n + 1), inputs=("x",))
+
+# ---- public functions ----------------------------------------------------------------------------
+
+public(cbrt, "the real cube root", "floats", tf=None)
+public(
+    hypot,
+    "sqrt({x}² + {y}²), without overflow; its derivatives at (0, 0) are 0",
+    "alike_floats",
+    tf=None,
+)
+public(logaddexp2, "log2(2**{x} + 2**{y}), without overflow", "alike_floats", tf=None)
+public(nextafter, "the next number of the dtype after {x} towards {y}", "alike_floats", tf=None)
+public(gcd, "the greatest common divisor of the integers {x} and {y}", tf=None)
+public(lcm, "the least common multiple of the integers {x} and {y}", tf=None)

@@ -22,6 +22,7 @@ from framework.ops.elementwise import (
     sign,
     unary,
 )
+from framework.ops.public import public
 from framework.ops.reduction import np_dtype, reduce_sum
 
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
@@ -141,3 +142,41 @@ def _sparsemax_vjp(g, y, axis):
 
 # Algorithm 1 of Martins & Astudillo 2016, arXiv:1602.02068.
 sparsemax = Op("sparsemax", _sparsemax, _sparsemax_vjp, infer=lambda x, *, axis: (x.shape, x.dtype))
+
+# ---- public functions ----------------------------------------------------------------------------
+
+public(xlogy, "{x} * log({y}), or 0 where {x} is 0", "alike_floats", keras=None)
+public(xlog1py, "{x} * log(1 + {y}), or 0 where {x} is 0", "alike_floats", keras=None)
+public(xdivy, "{x} / {y}, or 0 where {x} is 0", "alike_floats", keras=None)
+public(erf, "the Gauss error function", "real_floats")
+public(erfc, "1 - erf({x}), accurate where the result is small", "real_floats")
+public(erfinv, "the inverse of erf; ±inf at ±1, NaN beyond", "real_floats")
+public(erfcinv, "the inverse of erfc; inf at 0, -inf at 2, NaN beyond", "real_floats", keras=None)
+public(
+    ndtri,
+    "the quantile of the standard normal distribution at probability {x}",
+    "real_floats",
+    keras=None,
+)
+public(lgamma, "log|Γ({x})|; inf at 0 and the negative integers", "real_floats", keras=None)
+public(
+    digamma,
+    "the derivative of log Γ({x}); NaN at 0 and the negative integers",
+    "real_floats",
+    keras=None,
+)
+public(
+    bessel_i0,
+    "the modified Bessel function of the first kind of order 0",
+    "real_floats",
+    keras="i0",
+)
+public(
+    bessel_i1,
+    "the modified Bessel function of the first kind of order 1",
+    "real_floats",
+    keras=None,
+)
+public(bessel_i0e, "exp(-|{x}|) bessel_i0({x}), which never overflows", "real_floats", keras=None)
+public(bessel_i1e, "exp(-|{x}|) bessel_i1({x}), which never overflows", "real_floats", keras=None)
+public(logaddexp, "log(exp({x}) + exp({y})), without overflow", "alike_floats", tf=None)

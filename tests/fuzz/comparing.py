@@ -308,9 +308,12 @@ def _in_line():
 
     Their modules are imported here: an import while there is noise would keep it.
     """
-    from framework.functions import elementwise, special  # noqa: F401
+    from framework.functions import declared, elementwise  # noqa: F401 (it has declarations)
     from framework.functions.wrappers import declarations
+    from framework.ops.public import TENSORFLOW
 
+    for name in TENSORFLOW:
+        getattr(declared, name)
     found = []
     for function in declarations:
         code = getattr(function, "__code__", None)

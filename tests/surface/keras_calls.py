@@ -1,7 +1,11 @@
-"""Calls of every public function of keras.ops and keras.random, for their symbolic counterparts."""
+"""Calls of every public function of keras.ops and keras.random, for their symbolic counterparts.
+
+A function that an op declares has the op's first sample, unless it has a call here.
+"""
 
 import numpy as np
 
+from tests.surface import declared
 from tests.surface.symbolic_calls import words
 
 RNG = np.random.default_rng(7)
@@ -57,6 +61,7 @@ TWO = {  # functions of two tensors
 }  # fmt: skip
 
 CALLS = {
+    **declared.CALLS,
     **{name: (args, {}) for name, args in {**ONE, **TWO}.items()},
     "adaptive_average_pool": ((IMAGES, 3), {}), "adaptive_max_pool": ((IMAGES, 3), {}),
     "arange": ((5,), {}), "average_pool": ((IMAGES, 2), {}), "max_pool": ((IMAGES, 2), {}),

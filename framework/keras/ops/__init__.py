@@ -2,4 +2,4 @@
 
 from framework.core.lazy import attach_stub
 
-__getattr__, __dir__ = attach_stub(__name__)
+__getattr__, __dir__ = attach_stub(__name__, "framework.keras.ops.declared")

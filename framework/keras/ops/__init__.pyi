@@ -1,3 +1,5 @@
+from framework.core.argument_types import TensorLike
+from framework.core.tensor import Tensor
 from framework.keras.ops.linalg import *
 from framework.keras.ops.nn import *
 from framework.keras.ops.numpy import *
@@ -9,13 +11,10 @@ from framework.keras.ops.arrays import (
     top_k as top_k, unstack as unstack,
 )  # fmt: skip
 from framework.keras.ops.derivatives import vectorized_map as vectorized_map
-from framework.keras.ops.elementwise import (
-    cast as cast, erf as erf, rsqrt as rsqrt, saturate_cast as saturate_cast,
-)  # fmt: skip
+from framework.keras.ops.elementwise import cast as cast, saturate_cast as saturate_cast
 from framework.keras.ops.reduction import logsumexp as logsumexp
 from framework.keras.ops.numerics import (
-    erfc as erfc, erfinv as erfinv, view_as_complex as view_as_complex,
-    view_as_real as view_as_real,
+    view_as_complex as view_as_complex, view_as_real as view_as_real,
 )  # fmt: skip
 from framework.keras.ops.counting import in_top_k as in_top_k
 from framework.keras.ops.rearrangement import (
@@ -35,3 +34,8 @@ from framework.keras.ops.updates import (
     segment_min as segment_min, segment_prod as segment_prod, segment_sum as segment_sum,
     slice_update as slice_update,
 )  # fmt: skip
+
+def erf(x: TensorLike) -> Tensor: ...
+def erfc(x: TensorLike) -> Tensor: ...
+def erfinv(x: TensorLike) -> Tensor: ...
+def rsqrt(x: TensorLike) -> Tensor: ...

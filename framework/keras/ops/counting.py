@@ -19,7 +19,6 @@ from framework.core.tensor import Tensor
 from framework.functions import counting as tf
 from framework.keras.ops import arrays
 from framework.keras.ops.argument_conversion import as_dtype, floating, ints
-from framework.keras.ops.elementwise import isnan
 from framework.ops import counting, elementwise, movement
 from framework.ops import reduction as ops
 
@@ -227,5 +226,5 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: Any) -> Tensor:
     found = elementwise.less(ops.reduce_sum(larger, axis=(last,), keepdims=False), int(k))
     finite = elementwise.is_finite(movement.reshape(chosen, shape=tuple(targets.shape)))
     known = elementwise.logical_and(inside, finite)
-    none = ops.reduce_any(isnan(predictions), axis=(last,), keepdims=False)
+    none = ops.reduce_any(elementwise.is_nan(predictions), axis=(last,), keepdims=False)
     return elementwise.logical_and(found, elementwise.logical_and(known, ~none))

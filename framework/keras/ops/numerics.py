@@ -15,12 +15,12 @@ from framework.core.errors import DTypeError, ShapeError
 from framework.core.operations import operation
 from framework.core.promotion import promote
 from framework.core.tensor import Tensor
-from framework.functions import parts, special
+from framework.functions import parts
 from framework.functions.creation import zeros_like
 from framework.functions.wrappers import Rule
 from framework.keras.ops.argument_conversion import as_dtype, floating
-from framework.keras.ops.elementwise import isclose, isnan
-from framework.keras.ops.wrappers import KerasWrappers, alike, alike_floats, floats
+from framework.keras.ops.elementwise import isclose
+from framework.keras.ops.wrappers import KerasWrappers, floats
 from framework.ops import complex as complex_ops
 from framework.ops import elementwise as ops
 from framework.ops import movement, numerics, reduction
@@ -38,7 +38,6 @@ without_booleans = Rule(_without_booleans, "iufc")
 
 # ---- one operand ---------------------------------------------------------------------------------
 
-cbrt = keras.unary(numerics.cbrt, "the real cube root", floats)
 fabs = keras.unary(ops.absolute, "the absolute value, as a float", floats, name="fabs")
 deg2rad = keras.unary(
     lambda x: x * (math.pi / 180), "{x} degrees in radians", floats, name="deg2rad"
@@ -46,9 +45,6 @@ deg2rad = keras.unary(
 rad2deg = keras.unary(
     lambda x: x * (180 / math.pi), "{x} radians in degrees", floats, name="rad2deg"
 )
-i0 = keras.unary(special.bessel_i0, name="i0")
-erfc = keras.unary(special.erfc)
-erfinv = keras.unary(special.erfinv)
 sinc = keras.unary(
     lambda x: numerics.sinc(x, n=0), "sin(π{x}) / (π{x}), and 1 at 0", floats, name="sinc"
 )
@@ -92,7 +88,7 @@ def nan_to_num(
         return x
     high = x.dtype.max if posinf is None else posinf
     low = x.dtype.min if neginf is None else neginf
-    for found, value in ((isnan(x), nan), (isposinf(x), high), (isneginf(x), low)):
+    for found, value in ((ops.is_nan(x), nan), (isposinf(x), high), (isneginf(x), low)):
         x = ops.select(found, as_dtype(value, x.dtype), x)
     return x
 
@@ -164,19 +160,6 @@ def polar(abs_: TensorLike, angle: TensorLike) -> Tensor:
 fmod = keras.binary(
     numerics.fmod, "the remainder of {x} / {y}, with the sign of {x}", without_booleans
 )
-hypot = keras.binary(
-    numerics.hypot,
-    "sqrt({x}² + {y}²), without overflow; its derivatives at (0, 0) are 0",
-    alike_floats,
-)
-logaddexp2 = keras.binary(
-    numerics.logaddexp2, "log2(2**{x} + 2**{y}), without overflow", alike_floats
-)
-nextafter = keras.binary(
-    numerics.nextafter, "the next number of the dtype after {x} towards {y}", alike_floats
-)
-gcd = keras.binary(numerics.gcd, "the greatest common divisor of the integers {x} and {y}", alike)
-lcm = keras.binary(numerics.lcm, "the least common multiple of the integers {x} and {y}", alike)
 
 
 def fmax(x1: TensorLike, x2: TensorLike) -> Tensor:
@@ -184,7 +167,7 @@ def fmax(x1: TensorLike, x2: TensorLike) -> Tensor:
     x1, x2 = promote(x1, x2)
     if not x1.dtype.is_floating:
         return ops.maximum(x1, x2)
-    return ops.select(ops.logical_or(ops.greater_equal(x1, x2), isnan(x2)), x1, x2)
+    return ops.select(ops.logical_or(ops.greater_equal(x1, x2), ops.is_nan(x2)), x1, x2)
 
 
 def fmin(x1: TensorLike, x2: TensorLike) -> Tensor:
@@ -192,14 +175,14 @@ def fmin(x1: TensorLike, x2: TensorLike) -> Tensor:
     x1, x2 = promote(x1, x2)
     if not x1.dtype.is_floating:
         return ops.minimum(x1, x2)
-    return ops.select(ops.logical_or(ops.less_equal(x1, x2), isnan(x2)), x1, x2)
+    return ops.select(ops.logical_or(ops.less_equal(x1, x2), ops.is_nan(x2)), x1, x2)
 
 
 def heaviside(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return 0 where x1 < 0, 1 where x1 > 0, and x2 where x1 is 0."""
     x1, x2 = promoted_floats(x1, x2)
     step = as_dtype(ops.greater(x1, 0), x1.dtype)
-    step = ops.select(isnan(x1), x1, step)
+    step = ops.select(ops.is_nan(x1), x1, step)
     return ops.select(ops.equal(x1, 0), x2, step)
 
 

@@ -1,11 +1,10 @@
 """Keras's public wrappers, declared like those of `functions/wrappers.py`.
 
     keras = KerasWrappers(__name__)
-    arcsin = keras.unary(asin, name="arcsin")
+    logical_not = keras.unary(ops.logical_not, "not {x}; numbers count as true unless 0", truths)
 
-declares `arcsin(x)` from TensorFlow's `asin`: both have the same op and docstring, but Keras's rule
-converts the operands. If TensorFlow has no such function, the declaration passes a docstring and a
-rule.
+declares `logical_not(x)`. A declaration may name another wrapper instead of an op: the new one has
+its op, and its docstring and rule unless the declaration passes others.
 """
 
 from collections.abc import Callable
@@ -15,7 +14,6 @@ from framework.core.axes import all_axes
 from framework.core.conversion import tensor
 from framework.core.promotion import promote, real_floating
 from framework.core.tensor import Tensor
-from framework.functions import wrappers as tensorflow
 from framework.functions.wrappers import (
     Declaration,
     Rule,
@@ -48,16 +46,11 @@ alike_floats = Rule(promoted_floats, "fc")
 alike_numbers = Rule(_numbers, "iufc")
 truths = Rule(_truths, "b")
 
-INSTEAD = {
-    tensorflow.anything: anything,
-    tensorflow.floats: floats,
-    tensorflow.real_floats: real_floats,
-    tensorflow.alike: alike,
-    tensorflow.alike_numbers: alike,
-    tensorflow.numbers: anything,
-    tensorflow.alike_floats: alike_floats,
-}
-"""Maps TensorFlow's conversion rules to Keras's."""
+RULES = {
+    "anything": anything, "numbers": anything, "floats": floats, "real_floats": real_floats,
+    "alike": alike, "alike_numbers": alike, "alike_floats": alike_floats, "booleans": truths,
+}  # fmt: skip
+"""Keras's rules for those that declarations of ops name (`ops/public.py`)."""
 
 
 class KerasWrappers:
@@ -110,9 +103,8 @@ class KerasWrappers:
 
 
 def _declared(like, returns, rule, name):
-    """Return the Declaration of a wrapper, from TensorFlow's function or for an op."""
+    """Return the Declaration of a wrapper, from another wrapper or for an op."""
     if like in declarations:
         op, its_returns, its_rule, its_name = declarations[like]
-        rule = rule or INSTEAD[its_rule]
-        return Declaration(op, returns or its_returns, rule, name or its_name)
+        return Declaration(op, returns or its_returns, rule or its_rule, name or its_name)
     return Declaration(like, returns, rule or alike, name or name_of(like))
