@@ -114,6 +114,6 @@ def _opened(spec):
 
 def _filled(spec, shapes, length):
     """Return a nest of shapes in which unknown sizes are replaced by `length`."""
-    given = like(spec, shapes)
+    given = like(spec, shapes, "bucket_by_sequence_length: padded_shapes")
     leaves = [s.shape if w is None else w for s, w in zip(nest.flatten(spec), given)]
     return packer(spec)([[length if n in (None, -1) else n for n in shape] for shape in leaves])

@@ -325,5 +325,7 @@ def _number(value):
 
 def _signature(output_types, output_shapes):
     types = nest.flatten(output_types)
-    specs = map(TensorSpec, like(output_types, output_shapes), types)
+    specs = map(
+        TensorSpec, like(output_types, output_shapes, "from_generator: output_shapes"), types
+    )
     return packer(output_types)(list(specs))

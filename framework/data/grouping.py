@@ -128,7 +128,7 @@ class PaddedBatch(Batch):
 
     def spec(self):
         specs = nest.flatten(spec := super().spec())
-        shapes = like(spec, self.shapes)
+        shapes = _shapes_like(spec, self.shapes)
         padded = [
             map_spec(lambda s, w=w: _padded_shape(s.shape, w), s) for s, w in zip(specs, shapes)
         ]
@@ -142,9 +142,21 @@ class PaddedBatch(Batch):
 
     def stack(self, group):
         columns = map(_arrays, zip(*map(nest.flatten, group)))
-        shapes, values = like(group[0], self.shapes), like(group[0], self.values)
+        shapes = _shapes_like(group[0], self.shapes)
+        values = like(group[0], self.values, "padded_batch: padding_values")
         padded = [_padded(*parts) for parts in zip(columns, shapes, values)]
         return packer(group[0])([Tensor(array) for array in padded])
+
+
+def _shapes_like(structure, given):
+    """Return the shape in `given` for each leaf of `structure`; None where there is none."""
+    shapes = like(structure, given, "padded_batch: padded_shapes")
+    for shape in shapes:
+        if shape is not None and not np.iterable(shape):
+            raise InvalidArgumentError(
+                f"padded_batch: padded_shapes: expected a shape, such as [None], got {shape!r}."
+            )
+    return shapes
 
 
 def _padded_shape(shape, wanted):

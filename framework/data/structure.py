@@ -171,17 +171,33 @@ def _pack(structure, count, filled, values):
     return nest.pack_sequence_as(structure, leaves)
 
 
-def like(structure, given):
+def like(structure, given, what):
     """Return, for each leaf of `structure`, its part of `given`.
 
     A part may apply to several leaves.
+
+    Args:
+        what: the argument that `given` comes from, for messages.
+
+    Raises:
+        InvalidArgumentError: `given` has other keys, or another number of parts.
     """
-    if given is None or not nest.is_nested(structure):
+    if not nest.is_nested(structure) or not nest.is_nested(given):
         return [given] * len(nest.flatten(structure))
     if isinstance(structure, dict):
-        pairs = [(structure[key], given[key]) for key in sorted(structure)]
-    elif nest.is_nested(given):
-        pairs = zip(structure, given)
+        keys = sorted(structure)
+        if not isinstance(given, Mapping) or sorted(given) != keys:
+            raise _unlike(structure, given, what)
+        pairs = [(structure[key], given[key]) for key in keys]
     else:
-        pairs = [(child, given) for child in structure]
-    return [leaf for child, part in pairs for leaf in like(child, part)]
+        if len(given) != len(structure):
+            raise _unlike(structure, given, what)
+        pairs = zip(structure, given)
+    return [leaf for child, part in pairs for leaf in like(child, part, what)]
+
+
+def _unlike(structure, given, what):
+    wanted = f"{len(structure)} parts, one for each part of an element"
+    if isinstance(structure, dict):
+        wanted = f"a dict with the keys {sorted(structure)}"
+    return InvalidArgumentError(f"{what}: expected {wanted}, got {given!r}.")
