@@ -6,7 +6,7 @@ import threading
 from framework.saving.crc32 import Crc32, joined
 
 # blocks of this number of bytes are still in the core's cache when their checksum is computed
-_BLOCK = 2**18
+_BLOCK = 2**19
 _LARGE = 2**24  # the bytes per read if no checksum is computed
 _SHARE = 2**23  # the least number of bytes that are worth a thread
 _THREADS = 4

@@ -7,7 +7,9 @@ zlib computes 1 to 3 GB/s on one core. A CRC is the remainder of a polynomial ov
 the multiple of CRC-32's own polynomial that has three terms and the lowest degree. Squaring a
 polynomial over GF(2) doubles its exponents, so this also holds for words of 32 bits instead of
 single bits: a word may be replaced by itself at two later places of the message, 49961 and 91639
-words further. At the end 91639 words are left, whose remainder zlib computes.
+words further. At the end 91639 words are left, whose remainder zlib computes. For many bytes, the
+square of the polynomial with twice these distances makes half as many calls of NumPy, each of which
+releases and takes the interpreter's lock.
 """
 
 import zlib
@@ -18,6 +20,7 @@ import numpy as np
 _WORDS, _GAP = 91639, 91639 - 41678
 # from this number of bytes on, this is faster than zlib, which computes the last 360 kB
 _LEAST = 2**20
+_LARGE = 2**25  # from this number of bytes on, twice the distances are faster
 _ONES = 2**32 - 1
 _POLYNOMIAL = 0xEDB88320  # the polynomial of CRC-32, with its bits in reverse order
 _ORDER = 2**32 - 1  # the order of x modulo the polynomial: x ** _ORDER is 1
@@ -38,8 +41,9 @@ class Crc32:
 
     def __init__(self, size):
         self._crc, self._words, self._at = 0, None, 0
+        self._gap = 2 * _GAP if size >= _LARGE else _GAP
         if size >= _LEAST:
-            self._words = np.zeros(_WORDS, np.uint32)
+            self._words = np.zeros(2 * _WORDS if size >= _LARGE else _WORDS, np.uint32)
             self._words[0] = _ONES  # the definition of CRC-32 inverts the first 32 bits
 
     def update(self, data):
@@ -60,13 +64,14 @@ class Crc32:
     def _fold(self, message):
         """XOR words into the places 49961 and 91639 words later, in a ring of 91639 words."""
         ring, at, done = self._words, self._at, 0
+        size, gap = len(ring), self._gap
         while done < len(message):
-            later = (at + _GAP) % _WORDS
-            count = min(len(message) - done, _WORDS - max(at, later), _WORDS - _GAP)
+            later = (at + gap) % size
+            count = min(len(message) - done, size - max(at, later), size - gap)
             here, there = ring[at : at + count], ring[later : later + count]
             np.bitwise_xor(here, message[done : done + count], out=here)
             np.bitwise_xor(there, here, out=there)
-            done, at = done + count, (at + count) % _WORDS
+            done, at = done + count, (at + count) % size
         self._at = at
 
     def _folded(self):
@@ -74,7 +79,7 @@ class Crc32:
         # These words stand behind the end of the message, so the remainder is divided by x to the
         # number of their bits.
         remainder = zlib.crc32(ring, _ONES) ^ _ONES
-        return _product(_power(_ORDER - 32 * _WORDS), remainder) ^ _ONES
+        return _product(_power(_ORDER - 32 * len(ring)), remainder) ^ _ONES
 
 
 def joined(first, second, length):

@@ -49,12 +49,15 @@ def test_a_file_that_is_cut_off(tmp_path):
         Reading(io.BytesIO(DATA), 0, 1001).value()
 
 
-@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 7, 8, 366_555, 366_556, 366_557, 1_000_003])
+@pytest.mark.parametrize(
+    "size", [0, 1, 3, 4, 5, 7, 8, 366_555, 366_556, 366_557, 733_111, 733_112, 1_000_003]
+)
 @pytest.mark.parametrize("block", [4, 4096, 333, 2**18])
-def test_words_are_folded(size, block, change):
+@pytest.mark.parametrize("large", [0, 2**25])
+def test_words_are_folded(size, block, large, change):
     if size > 10**5 and block < 100:
         block = 40_000
-    change(crc32, _LEAST=0)
+    change(crc32, _LEAST=0, _LARGE=large)
     data = np.random.default_rng(size).bytes(size)
     crc = Crc32(size)
     for start in range(0, size, block):
