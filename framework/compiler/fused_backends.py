@@ -138,7 +138,7 @@ class NumpyBlocks:
             if destinations[result] is not arrays[place]:
                 destinations[result][...] = arrays[place]
         pool = [*arrays, *destinations, *prepared]
-        self._function(*[pool[i] for i in self._order])
+        self._function(*map(pool.__getitem__, self._order))
 
 
 class NumbaLoops:

@@ -27,6 +27,10 @@ def all_axes(axis, rank, what):
         return _ALL[rank] if rank < 9 else tuple(range(rank))
     if type(axis) is int and -rank <= axis < rank:
         return (axis % rank,)
+    return _several_axes(axis, rank, what)
+
+
+def _several_axes(axis, rank, what):
     found = [one_axis(a, rank, what) for a in _listed(axis)]
     if len(set(found)) != len(found):
         raise InvalidArgumentError(f"{what}: axis={axis!r} names an axis twice (rank {rank}).")

@@ -152,8 +152,8 @@ class Op:
                 numbers = numbers or kind is float
             else:
                 return self._unusual(args, attrs)
-        if numbers and self.broadcasts and (narrow := _bfloat16_of(arrays)):
-            return self(*[np.asarray(a, narrow) if type(a) is float else a for a in args], **attrs)
+        if numbers and self.broadcasts and (narrow := _narrowed(args, arrays)):
+            return self(*narrow, **attrs)
         try:
             value = self.forward(*arrays, **attrs)
         except (ValueError, OverflowError, TypeError) as error:
@@ -281,11 +281,12 @@ class Op:
 _MISFITS = ("broadcast", "mismatch", "shapes", "dimension")
 
 
-def _bfloat16_of(arrays):
-    """Return bfloat16 if an array has it; NumPy adds a float to such an array in float32."""
-    for a in arrays:
-        if type(a) is ndarray and a.dtype.kind == "V":
-            return a.dtype
+def _narrowed(args, arrays):
+    """Return the arguments with floats as bfloat16 if an array is bfloat16, otherwise None."""
+    # NumPy computes bfloat16 with a Python float in float32.
+    for array in arrays:
+        if type(array) is ndarray and array.dtype.kind == "V":
+            return [np.asarray(a, array.dtype) if type(a) is float else a for a in args]
     return None
 
 
@@ -408,17 +409,20 @@ def _picker(op, rule):
 def _gather(op, rule):
     """Return `pick(args, attrs, y, saved)`: the arguments of `rule` without `g` and `needed`."""
     names = [name for name in list(inspect.signature(rule).parameters)[1:] if name != "needed"]
-    getters, attributes = [_getter(op, name) for name in names], []
+    getters, keys = [_getter(op, name) for name in names], []
     # Trailing parameters are usually attributes, which `attrs.get` reads without a getter function.
     while getters and getters[-1] is None:
-        attributes.insert(0, names[len(getters) - 1])
+        keys.insert(0, names[len(getters) - 1])
         getters.pop()
     if len(getters) == 1 and names[0] in op.inputs and not op.variadic:
         i = op.inputs.index(names[0])
-        return lambda args, attrs, y, saved: (args[i], *map(attrs.get, attributes))
+        return lambda args, attrs, y, saved: (args[i], *map(attrs.get, keys))
     getters = [get or _attribute(name) for get, name in zip(getters, names, strict=False)]
+    if len(getters) == 1:
+        (get,) = getters
+        return lambda args, attrs, y, saved: (get(args, attrs, y, saved), *map(attrs.get, keys))
     return lambda args, attrs, y, saved: (
-        *[get(args, attrs, y, saved) for get in getters], *map(attrs.get, attributes)
+        *[get(args, attrs, y, saved) for get in getters], *map(attrs.get, keys)
     )  # fmt: skip
 
 

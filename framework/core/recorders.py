@@ -93,7 +93,7 @@ def push(recorder):
 
 def remove(recorder):
     """Close `recorder` at any position of this thread's stack."""
-    thread.stack = tuple(r for r in thread.stack if r is not recorder)
+    thread.stack = tuple([r for r in thread.stack if r is not recorder])
 
 
 def replaying():

@@ -40,15 +40,17 @@ def run(function, elements, ufuncs):
     Args:
         ufuncs: about how many ufuncs the function applies to each element.
     """
-    if elements * ufuncs < LEAST:
-        if elements <= ALONE:
-            function(0, elements)
-            return
+    if elements * ufuncs >= LEAST:
+        _run_on_threads(function, elements, size(elements, ufuncs))
+    elif elements <= ALONE:
+        function(0, elements)
+    else:
         block = size(elements, ufuncs)
         for start in range(0, elements, block):
             function(start, min(start + block, elements))
-        return
-    block = size(elements, ufuncs)
+
+
+def _run_on_threads(function, elements, block):
     threads.run(lambda i: function(i, min(i + block, elements)), range(0, elements, block))
 
 

@@ -18,6 +18,7 @@ from framework.kernels.matmul import alone
 # Maximum elements of a row that BLAS sums as accurately as NumPy's pairwise sum. Columns have no
 # limit, because NumPy does not sum them pairwise.
 MOST = 1 << 12
+_reduce = np.add.reduce
 LEAST_SHARED = 9216  # OpenBLAS uses its threads for a matrix of at least this many elements.
 
 
@@ -55,11 +56,11 @@ def added(x, axis, keepdims=False):
 
     16-bit floats are added up in float32.
     """
-    if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
+    if x.itemsize == 2 and x.dtype.kind not in "iu":
         return np.asarray(added(x.astype(np.float32), axis, keepdims)).astype(x.dtype)
     sizes = _seen(x.shape, x.dtype, axis) if tier.without_numba() else None
     if sizes is None:
-        y = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
+        y = _reduce(x, axis, x.dtype, None, keepdims)
         # Each sum has one element; a copy keeps -0.0.
         return x.reshape(y.shape).copy() if y.size == x.size else y
     before, count, after = sizes
@@ -73,6 +74,9 @@ def added(x, axis, keepdims=False):
         factors = (ones, x.reshape(count, after)) if after > 1 else (x.reshape(before, count), ones)
         y = (np.dot if x.size < LEAST_SHARED else dot)(*factors)
     if keepdims or len(axis) + y.ndim != x.ndim:
-        places = enumerate(x.shape)
-        y = y.reshape([1 if i in axis else n for i, n in places if keepdims or i not in axis])
+        return y.reshape(_reduced(x.shape, axis, keepdims))
     return y
+
+
+def _reduced(shape, axis, keepdims):
+    return [1 if i in axis else n for i, n in enumerate(shape) if keepdims or i not in axis]

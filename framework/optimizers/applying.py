@@ -261,13 +261,13 @@ def _update_each(optimizer, grads, variables, plans, numbers, form):
     hooked = type(optimizer)._framework.hooked
     batches = {}  # maps (compiled update, index of a rate) to {id(plan): (gradient, plan)}
     for grad, variable, plan in zip(grads, variables, plans):
-        index = plan.rate_index
+        index, program = plan.rate_index, plan.program
         if hooked:
             update_by_hook(optimizer, variable, grad, plan, numbers[index], form)
         elif form is Tensors:
             update_as_written(optimizer, variable, grad, plan, numbers[index], form)
-        elif plan.program is not None and plan.program.form is not None:
-            batch = batches.setdefault((plan.program.form.alike, index), {})
+        elif program is not None and program.form is not None:
+            batch = batches.setdefault((program.form.alike, index), {})
             if id(plan) in batch:  # for a variable that occurs twice, apply the first gradient now
                 update_in_place(optimizer, batch.values(), numbers[index])
                 batch.clear()
@@ -283,10 +283,12 @@ def _update_each(optimizer, grads, variables, plans, numbers, form):
 def _numbers(optimizer, index, step, form):
     own = optimizer._framework
     rate, dtype = own.rates[index]
-    if not own.shared:
-        return form.cast(rate_now(optimizer, rate, form), dtype), form.number(step, dtype)
-    shared = [form.cast(form.read(v), dtype) for v in own.shared.values()]
-    return [form.cast(rate_now(optimizer, rate, form), dtype), form.number(step, dtype), *shared]
+    numbers = form.cast(rate_now(optimizer, rate, form), dtype), form.number(step, dtype)
+    return (*numbers, *_shared_numbers(own, dtype, form)) if own.shared else numbers
+
+
+def _shared_numbers(own, dtype, form):
+    return [form.cast(form.read(v), dtype) for v in own.shared.values()]
 
 
 def _rate_index(optimizer, rate, dtype):
