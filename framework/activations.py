@@ -54,6 +54,8 @@ def relu(
     """
     x = x if type(x) is Tensor else tensor(x)
     if not threshold and not negative_slope:
+        if max_value is None:
+            return e.relu(x)
         if type(max_value) in (int, float) and max_value == 6:
             return e.relu6(_floating(x))
         x = e.relu(x)

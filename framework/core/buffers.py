@@ -32,8 +32,8 @@ def exclusive(array, holders=1):
     return (
         _CPYTHON
         and array.base is None
-        and array.flags.writeable
-        and array.flags.owndata
+        and (flags := array.flags).writeable
+        and flags.owndata
         and sys.getrefcount(array) <= holders + _OWN
     )
 
@@ -42,8 +42,10 @@ def _own_references():
     """Return how many references `sys.getrefcount` counts in addition to the caller's."""
     import numpy as np
 
+    # As in `exclusive`, `flags` is a reference to the array.
     def count(array, holders=1):
-        return sys.getrefcount(array) - holders
+        flags = array.flags
+        return flags.owndata and sys.getrefcount(array) - holders
 
     probe = np.zeros(1)
     return count(probe)

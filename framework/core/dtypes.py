@@ -134,6 +134,9 @@ complex64 = DType("complex64", "complex64")
 complex128 = DType("complex128", "complex128")
 string = DType("string", "O")
 
+FLOATS = frozenset((float16.np, float32.np, float64.np))
+"""A lookup in this set takes two thirds of the time of `dtype.kind == "f"`."""
+
 _BY_NAME = {
     str(d): d
     for d in (

@@ -82,18 +82,12 @@ def gather(
     if not indices.dtype.is_integer:
         raise DTypeError(f"gather: `indices` must be integers, got {indices.dtype}.")
     axis = one_axis(batch_dims if axis is None else axis, x.ndim, "gather")
-    batch_dims = batch_dims and _batch_dims(batch_dims, indices.ndim)
-    if axis < batch_dims:
-        raise InvalidArgumentError(
-            f"gather: batch_dims ({batch_dims}) must be less than or equal to axis ({axis}), which "
-            "is not one of the batch axes."
-        )
+    if batch_dims:
+        batch_dims = _batch_dims(batch_dims, indices.ndim, axis)
     indices = ops.within(indices, what="gather: `indices`", size=x.shape[axis])
-    if not batch_dims and not axis:
-        return gather_rows(x, indices)
-    if not batch_dims:
-        return ops.gather(x, indices, axis=axis)
-    return _batch_gather(x, indices, axis, batch_dims)
+    if batch_dims:
+        return _batch_gather(x, indices, axis, batch_dims)
+    return ops.gather(x, indices, axis=axis) if axis else gather_rows(x, indices)
 
 
 def _ragged_gather(x, indices, axis, batch_dims) -> Any:
@@ -114,15 +108,21 @@ def _ragged_gather(x, indices, axis, batch_dims) -> Any:
     return rows if at.ndim else rows[0]
 
 
-def _batch_dims(batch_dims, rank):
-    """Return `batch_dims`, counted from the front."""
+def _batch_dims(batch_dims, rank, axis):
+    """Return `batch_dims`, counted from the front, or raise InvalidArgumentError."""
     found = int(batch_dims)
     if not -rank <= found <= rank:
         raise InvalidArgumentError(
             f"gather: expected batch_dims from {-rank} to {rank}, because `indices` has {rank} "
             f"axes, got {found}."
         )
-    return found + rank if found < 0 else found
+    found = found + rank if found < 0 else found
+    if axis < found:
+        raise InvalidArgumentError(
+            f"gather: batch_dims ({found}) must be less than or equal to axis ({axis}), which is "
+            "not one of the batch axes."
+        )
+    return found
 
 
 def _batch_gather(x, indices, axis, batch_dims):

@@ -39,7 +39,7 @@ def relu(features: TensorLike, name: str | None = None) -> Tensor:
     >>> tf.nn.relu([-1.0, 2.0]).numpy()
     array([0., 2.], dtype=float32)
     """
-    if type(features) is not Tensor or features.array.dtype.kind != "f":
+    if type(features) is not Tensor or features.array.dtype not in dtypes.FLOATS:
         features = _ordered(features, "relu")
     return elementwise.relu(features)
 

@@ -44,11 +44,11 @@ def positive(x):
     NumPy has vector code for the maximum of two arrays, but not of an array and a number. So the
     maximum with an array of zeros takes half the time.
     """
-    size, row = x.size, _rows.get(x.dtype)
-    whole_rows = size % _ROW == 0
-    if size < (4 if whole_rows else 16) * _ROW or row is None or not x.flags.c_contiguous:
+    size = x.size
+    row = _rows.get(x.dtype) if size >= 4 * _ROW else None
+    if row is None or (size % _ROW and size < 16 * _ROW) or not x.flags.c_contiguous:
         return np.maximum(x, zeros[x.dtype])
-    if whole_rows:
+    if size % _ROW == 0:
         return np.maximum(x.reshape(-1, _ROW), row).reshape(x.shape)
     y, whole = np.empty(x.shape, x.dtype), size // _ROW * _ROW
     flat, out = x.reshape(-1), y.reshape(-1)

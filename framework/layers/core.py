@@ -79,11 +79,8 @@ class Dense(
         kernel = self._kernel._as_operand()
         if self.lora_enabled:
             kernel = with_lora(self, kernel)
-        if isinstance(inputs, SparseTensor) and inputs.ndim == 2:
-            values, kernel = promote(inputs.values, kernel)
-            inputs = inputs.with_values(values)
-        elif type(inputs) is not Tensor or inputs.array.dtype != kernel.array.dtype:
-            inputs, kernel = promote(inputs, kernel)
+        if type(inputs) is not Tensor or inputs.array.dtype is not kernel.array.dtype:
+            inputs, kernel = _promoted(inputs, kernel)
         outputs = _matrix_product(inputs, kernel)
         if self.bias is not None:
             outputs = add(outputs, self.bias._as_operand())
@@ -97,9 +94,17 @@ class Dense(
         return config
 
 
+def _promoted(inputs, kernel):
+    """Return the operands in one dtype."""
+    if isinstance(inputs, SparseTensor) and inputs.ndim == 2:
+        values, kernel = promote(inputs.values, kernel)
+        return inputs.with_values(values), kernel
+    return promote(inputs, kernel)
+
+
 def _matrix_product(inputs, kernel):
     """Return inputs @ kernel, as one matrix product: leading axes are flattened."""
-    if isinstance(inputs, KerasTensor) or (type(inputs) is Tensor and inputs.array.ndim == 2):
+    if (type(inputs) is Tensor and inputs.array.ndim == 2) or isinstance(inputs, KerasTensor):
         return matmul(inputs, kernel)
     if isinstance(inputs, SparseTensor):
         return sparse_matmul(inputs, kernel, what="Dense")

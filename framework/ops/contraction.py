@@ -16,14 +16,14 @@ from framework.ops.reduction import np_dtype
 @no_warnings
 def _matmul(a, b, *, transpose_a=False, transpose_b=False):
     # Multiply 16-bit floats in float32, because NumPy has no BLAS routine for them.
-    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
+    if a.itemsize == 2 and a.dtype.kind in "fV":
         wide = a.astype(np.float32), b.astype(np.float32)
         return _matmul(*wide, transpose_a=transpose_a, transpose_b=transpose_b).astype(a.dtype)
     a = a.swapaxes(-1, -2) if transpose_a else a
     b = b.swapaxes(-1, -2) if transpose_b else b
     if a.ndim == b.ndim == 2:
-        # np.dot calls the same BLAS routine as np.matmul with 0.8 µs less overhead.
-        return np.dot(a, b) if len(b) > 1 and len(a) * b.size < LEAST else dot(a, b)
+        # The method calls the same BLAS routine as np.matmul with 1 µs less overhead.
+        return a.dot(b) if len(b) > 1 and len(a) * b.size < LEAST else dot(a, b)
     return _stacked(a, b)
 
 

@@ -5,6 +5,7 @@ from functools import partial
 from operator import index
 
 import numpy as np
+from numpy import ndarray
 
 from framework.core import promotion
 from framework.core.errors import (
@@ -134,15 +135,14 @@ def _strict_binary(op):
                 is_number = type(x) is Tensor and x.array.dtype is not refused
                 return op(x, y) if is_number else general(x, y)
         a, b = x.array, y.array
-        dtype = a.dtype
-        if dtype is not b.dtype or dtype is refused:
+        if (dtype := a.dtype) is not b.dtype or dtype is refused:
             return general(*strict(x, y))
         try:
             value = forward(a, b)
         except (ValueError, TypeError) as error:
             raise op.misfit(error, (a, b)) from None
         output = new(Tensor)
-        output.array = value if type(value) is np.ndarray else np.asarray(value)
+        output.array = value if type(value) is ndarray else np.asarray(value)
         output.serial = None
         for recorder in thread.stack:
             recorder.op(op, (x, y), NO_ATTRS, (output,), None)
@@ -174,7 +174,7 @@ def _strict_division(op, general):
         except (ValueError, TypeError) as error:
             raise op.misfit(error, (a, b)) from None
         output = new(Tensor)
-        output.array = value if type(value) is np.ndarray else np.asarray(value)
+        output.array = value if type(value) is ndarray else np.asarray(value)
         output.serial = None
         for recorder in thread.stack:
             recorder.op(op, (x, y), NO_ATTRS, (output,), None)

@@ -142,11 +142,11 @@ def _position(find):
 
 
 argmax = reduction(
-    "argmax", _position(np.argmax), no_derivative,
+    "argmax", _position(np.ndarray.argmax), no_derivative,
     infer=_without_axis,
 )  # fmt: skip
 argmin = reduction(
-    "argmin", _position(np.argmin), no_derivative,
+    "argmin", _position(np.ndarray.argmin), no_derivative,
     infer=_without_axis,
 )  # fmt: skip
 
