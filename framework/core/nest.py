@@ -17,19 +17,17 @@ _CONTAINERS = (list, tuple, Mapping)
 _LEAVES = frozenset((np.ndarray, type(None), str, int, float))
 
 
-def is_nested(structure):
-    """Return whether a value is a list, tuple or mapping."""
+def is_nested(structure, composites=False):
+    """Return whether a value is a list, tuple or mapping, or a Composite if `composites`."""
     kind = type(structure)
     if kind in _LEAVES:
         return False
     # A Shape is a tuple but counts as a leaf. Tensors have this attribute too, for a fast answer.
     if getattr(kind, "_is_leaf", False):
         return False
-    return kind is list or kind is tuple or isinstance(structure, _CONTAINERS)
-
-
-def _opens(structure, composites):
-    return is_nested(structure) or (composites and isinstance(structure, Composite))
+    if kind is list or kind is tuple or isinstance(structure, _CONTAINERS):
+        return True
+    return composites and isinstance(structure, Composite)
 
 
 def _keys(mapping):
@@ -61,7 +59,7 @@ def _rebuild(structure, children):
 def flatten(structure, composites=False):
     """Return the leaves as a list, left to right; for a single leaf, a list of one."""
     kind = type(structure)
-    if kind is not list and kind is not tuple and not _opens(structure, composites):
+    if kind is not list and kind is not tuple and not is_nested(structure, composites):
         return [structure]
     found = []
     _flatten_into(structure, found, composites)
@@ -70,7 +68,7 @@ def flatten(structure, composites=False):
 
 def _flatten_into(structure, found, composites):
     for child in _children(structure):
-        if _opens(child, composites):
+        if is_nested(child, composites):
             _flatten_into(child, found, composites)
         else:
             found.append(child)
@@ -85,13 +83,15 @@ def pack_sequence_as(structure, flat_sequence, composites=False):
             f"pack_sequence_as: the structure has {expected} leaves, but flat_sequence has "
             f"{len(flat)} elements. Structure: {structure}, flat_sequence: {flat}."
         )
-    return _pack(structure, iter(flat), composites)
+    return _pack(structure, iter(flat), composites) if is_nested(structure, composites) else flat[0]
 
 
 def _pack(structure, leaves, composites):
-    if not _opens(structure, composites):
-        return next(leaves)
-    return _rebuild(structure, [_pack(c, leaves, composites) for c in _children(structure)])
+    children = [
+        _pack(child, leaves, composites) if is_nested(child, composites) else next(leaves)
+        for child in _children(structure)
+    ]
+    return _rebuild(structure, children)
 
 
 def map_structure(func, *structures, composites=False) -> Any:
@@ -106,7 +106,7 @@ def map_structure(func, *structures, composites=False) -> Any:
 
 def _map(func, structures, composites):
     first = structures[0]
-    if not _opens(first, composites):
+    if not is_nested(first, composites):
         return func(*structures)
     columns = zip(*(_children(s) for s in structures), strict=True)
     return _rebuild(first, [_map(func, column, composites) for column in columns])
