@@ -1,5 +1,7 @@
 """keras.ops: values against NumPy, dtypes as Keras 3.15 gives them, shapes of symbolic calls."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import special
@@ -140,6 +142,18 @@ DTYPES = {  # what Keras 3.15 gives
 @pytest.mark.parametrize(("dtype", "call"), [(d, c) for d, calls in DTYPES.items() for c in calls])
 def test_dtypes(dtype, call):
     assert call().dtype == dtype
+
+
+def test_a_tensor_and_a_python_float():
+    """The result is that with the float as an array of the tensor's dtype."""
+    names = [*BINARY[:-2], "fmod", "hypot", "nextafter"]
+    for dtype, number in itertools.product(("float16", "float32"), (2.5, -0.0, 0.1, np.nan)):
+        x = tf.constant([-1.5, 0.5, 3.0, np.nan], dtype)
+        for name in names:
+            found = getattr(ops, name)(x, number)
+            expected = getattr(ops, name)(x, tf.constant(number, dtype))
+            assert found.dtype == expected.dtype, name
+            np.testing.assert_array_equal(found.numpy(), expected.numpy(), f"{name} {dtype}")
 
 
 def test_integers_and_booleans():

@@ -41,7 +41,7 @@ def _numbers(*operands):
 anything = Rule(tensor)
 floats = Rule(floating, "fc")
 real_floats = Rule(_real_floating, "f")
-alike = Rule(promote)
+alike = Rule(promote, weak=True)
 alike_floats = Rule(promoted_floats, "fc")
 alike_numbers = Rule(_numbers, "iufc")
 truths = Rule(_truths, "b")
@@ -79,11 +79,15 @@ class KerasWrappers:
         """Return Keras's `f(x1, x2)` for `like`, TensorFlow's function or an op."""
         declared = _declared(like, returns, rule, name)
         op, convert, kinds = declared.op, declared.rule.convert, declared.rule.kinds
+        number = float if declared.rule.weak else Tensor
 
         def function(x1: TensorLike, x2: TensorLike) -> Tensor:
-            if type(x2) is Tensor and type(x1) is Tensor:
-                dtype = x1.array.dtype
-                if dtype is x2.array.dtype and dtype.kind in kinds:
+            if type(x1) is Tensor:
+                dtype, kind = x1.array.dtype, type(x2)
+                if kind is Tensor:
+                    if dtype is x2.array.dtype and dtype.kind in kinds:
+                        return op(x1, x2)
+                elif kind is number and dtype.kind == "f":
                     return op(x1, x2)
             return op(*convert(x1, x2))
 
