@@ -304,3 +304,13 @@ def test_a_key_of_shapes_alone_is_computed_once_for_each(length, calls):
     stage.pure = False
     assert [batch.tolist() for batch in data] == found
     assert len(seen) == calls + 23
+
+
+def test_a_function_that_fails_for_all_elements_has_a_spec():
+    checked = lambda x: tf.debugging.check_numerics(1.0 / tf.cast(x, tf.float32), "x")
+    data = Dataset.from_generator(lambda: [0, 0], tf.int64).map(checked).ignore_errors()
+    assert data.element_spec.dtype == tf.float32
+    assert list(data) == []
+    broken = Dataset.from_generator(lambda: [0], tf.int64).map(lambda x: x.item() // 0)
+    with pytest.raises(ZeroDivisionError):
+        broken.element_spec  # noqa: B018 (a property that computes)
