@@ -116,7 +116,7 @@ def own(variable):
         call, Python's stack would hold further references.
     """
     array = variable._array
-    if exclusive(array, holders=3) and array.flags.c_contiguous:
+    if exclusive(array, holders=3, contiguous=True):
         return array
     return np.empty(array.shape, array.dtype)
 
@@ -124,6 +124,6 @@ def own(variable):
 def own_copy(variable):
     """Return the variable's array if nothing else refers to it, else a copy."""
     array = variable._array
-    if exclusive(array, holders=3) and array.flags.c_contiguous:
+    if exclusive(array, holders=3, contiguous=True):
         return array
     return np.array(array, order="C")

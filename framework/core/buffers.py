@@ -3,10 +3,14 @@
 import sys
 
 _CPYTHON = sys.implementation.name == "cpython" and hasattr(sys, "getrefcount")
+# Where references cannot be counted, every array counts as shared.
+_references = sys.getrefcount if _CPYTHON else lambda array: sys.maxsize
 
 
-def exclusive(array, holders=1):
+def exclusive(array, holders=1, contiguous=False):
     """Return whether `array` has no references except the `holders` that the caller knows of.
+
+    With `contiguous`, the array must also be in C order.
 
     The caller counts the names, attributes and list places *of its own* that refer to the array;
     the argument of this call is not counted. Views hold their base, so an array that is viewed
@@ -30,11 +34,11 @@ def exclusive(array, holders=1):
     False
     """
     return (
-        _CPYTHON
-        and array.base is None
+        array.base is None
         and (flags := array.flags).writeable
         and flags.owndata
-        and sys.getrefcount(array) <= holders + _OWN
+        and (flags.c_contiguous or not contiguous)
+        and _references(array) <= holders + _OWN
     )
 
 

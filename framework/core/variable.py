@@ -137,12 +137,11 @@ class CoreVariable(Operators):
 
     def hold(self, array: Any) -> None:
         """Replace the buffer by `array`, of equal shape and dtype; internal: no copy, no check."""
-        if thread.stateless is not None:
-            thread.stateless.add_update((self, Tensor(np.asarray(array))))
-            return
-        for recorder in thread.stack:
-            recorder.variable_assigned(self, Tensor(array))
-        self._array = array if type(array) is np.ndarray else np.asarray(array)
+        array = array if type(array) is np.ndarray else np.asarray(array)
+        if thread.stack:
+            self._hold(Tensor(array))
+        else:
+            self._array = array
 
     def _hold(self, tensor):
         if thread.stateless is not None:

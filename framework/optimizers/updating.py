@@ -269,7 +269,7 @@ def update_in_place(optimizer, updates, numbers):
         arrays, destinations, seen = [], [], listening
         for v in plan.held:
             array = v._array
-            if exclusive(array, holders=2) and array.flags.c_contiguous:
+            if exclusive(array, holders=2, contiguous=True):
                 destinations.append(array)
             else:
                 seen, array = True, np.require(array, requirements="CA")

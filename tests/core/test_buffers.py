@@ -126,6 +126,14 @@ def test_views_are_never_exclusive():
     assert not exclusive(frozen)
 
 
+def test_arrays_in_another_order():
+    a = np.zeros((2, 3), order="F")
+    assert exclusive(a) is counting
+    assert not exclusive(a, contiguous=True)
+    a = np.zeros((2, 3))
+    assert exclusive(a, contiguous=True) is counting
+
+
 # ---- through variables, the one place where users' data is at stake ------------------------------
 
 
