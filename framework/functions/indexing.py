@@ -74,11 +74,11 @@ def gather(
     >>> tf.gather([10, 20, 30], [2, 0]).numpy()
     array([30, 10], dtype=int32)
     """
-    if not (type(params) is type(indices) is Tensor) and (
-        isinstance(params, RaggedTensor) or isinstance(indices, RaggedTensor)
-    ):
-        return _ragged_gather(params, indices, axis, batch_dims)
-    x, indices = tensor(params), tensor(indices)
+    x = params
+    if not (type(x) is type(indices) is Tensor):
+        if isinstance(x, RaggedTensor) or isinstance(indices, RaggedTensor):
+            return _ragged_gather(x, indices, axis, batch_dims)
+        x, indices = tensor(x), tensor(indices)
     if not indices.dtype.is_integer:
         raise DTypeError(f"gather: `indices` must be integers, got {indices.dtype}.")
     axis = one_axis(batch_dims if axis is None else axis, x.ndim, "gather")

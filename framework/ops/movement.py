@@ -202,7 +202,7 @@ def within(indices, **limits):
 
 
 gather = movement(
-    "gather", lambda x, indices, *, axis: kept_text(np.take(x, indices, axis)),
+    "gather", lambda x, indices, *, axis: kept_text(x.take(indices, axis)),
     lambda g, indices, x_shape, axis: scatter_add(g, indices, shape=x_shape, axis=axis),
     no_derivative,
     infer=lambda x, indices, *, axis: (

@@ -177,6 +177,6 @@ def _row_slices(g, indices, x_shape):
 # `gather_rows` is `gather` along axis 0 with IndexedSlices as gradient. The tape converts such a
 # gradient to a dense one unless it belongs to a source of `tape.gradient`.
 gather_rows = movement(
-    "gather_rows", lambda x, indices: kept_text(np.take(x, indices, 0)), _row_slices, no_derivative,
+    "gather_rows", lambda x, indices: kept_text(x.take(indices, 0)), _row_slices, no_derivative,
     infer=lambda x, indices: ((*indices.shape, *x.shape[1:]), x.dtype), raises=True,
 )  # fmt: skip
