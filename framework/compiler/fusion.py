@@ -113,7 +113,7 @@ class _FusionPass:
         joinable = [g for g in needs if g.shape == shape and not reads & g.late]
         if len(needs) == len(of_numbers):
             joinable = [g for g in self._opened if g.shape == shape and _shares(g, node)]
-        joinable = [g for g in joinable if _rows_agree(g, node) and g.has_room([node])]
+        joinable = [g for g in joinable if has_row_length(g, node) and g.has_room([node])]
         target = joinable[-1] if joinable else None
         for group in joinable[:-1]:
             if group in needs:
@@ -156,7 +156,7 @@ class _FusionPass:
             return False
         if any(is_sum(s) and s.inputs[0] is x for s in group.nodes):
             return False  # A loop computes only one sum of a value.
-        if not _rows_agree(group, node) or not group.has_room([node]):
+        if not has_row_length(group, node) or not group.has_room([node]):
             return False
         group.late.add(id(node.outputs[0]))
         self._join(group, node)
@@ -234,7 +234,8 @@ def row_lengths_of(node, shape):
     return found
 
 
-def _rows_agree(group, node):
+def has_row_length(group, node):
+    """Return whether the node's rows, if it has any, are as long as those of the group."""
     columns = row_lengths_of(node, group.shape)
     return not columns or group.columns is None or columns == {group.columns}
 

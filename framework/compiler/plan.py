@@ -14,6 +14,7 @@ from framework.compiler.numpy_codegen import NumpyCodegen
 from framework.compiler.numpy_regions import with_parallel_tasks
 from framework.compiler.passes import for_loops, optimized
 from framework.compiler.plan_locks import acquire, callers, held_locks, lock_of
+from framework.compiler.rematerialization import rematerialized
 from framework.core.numpy_warnings import _context, _slowly
 from framework.kernels import tier
 
@@ -183,6 +184,7 @@ class Plan:
     def _consider(self, call):
         """Decide at which call loops replace NumPy calls, if at all."""
         graph = grouped(for_loops(self._graph), fits_loop, gains_as_loop, numbers=True)
+        graph = rematerialized(graph)
         cost = sum(work(s) for s in graph.nodes if type(s) is FusionGroup)
         if not cost:
             return
