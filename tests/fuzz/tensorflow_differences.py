@@ -274,6 +274,13 @@ DIFFERENCES = {
     "TensorFlow's AutoGraph does not convert the `if` there": _theirs(
         r"Using a symbolic `tf\.Tensor`|not 'SymbolicTensor'", r"(?s)@tf\.function.*\n +if "
     ),
+    "`meshgrid` accepts arrays of different dtypes; TensorFlow multiplies each by ones of another "
+    "dtype and raises an error": _theirs("cannot compute Mul as input #1", r"meshgrid\("),
+    "`len(t)` works in a `tf.function`; in TensorFlow only where AutoGraph converts the "
+    "call": _theirs("len is not well defined for a symbolic Tensor"),
+    "Functions of `recompute_grad` have second derivatives; TensorFlow raises an error": _theirs(
+        "recompute_grad tried to transpose grad"
+    ),
     "`softsign` has second derivatives; TensorFlow has none": _theirs(
         "no entry for: SoftsignGrad"
     ),
