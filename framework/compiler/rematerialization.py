@@ -46,7 +46,9 @@ def _node_of(group, value):
 
 def _can_repeat(node, value, reader):
     """Return whether a group can compute a value by this node from arrays that it reads anyway."""
-    if value.shape != reader.shape or value.nbytes < _LEAST or id(value) in reader.late:
+    if node.op.kind != "elementwise" or len(node.all_outputs) > 1 or id(value) in reader.late:
+        return False
+    if value.shape != reader.shape or value.nbytes < _LEAST:
         return False
     read = {id(v) for v in reader.inputs}
     known = all(id(v) in read or v.constant is not None for v in node.inputs)

@@ -276,6 +276,10 @@ DIFFERENCES = {
     ),
     "`meshgrid` accepts arrays of different dtypes; TensorFlow multiplies each by ones of another "
     "dtype and raises an error": _theirs("cannot compute Mul as input #1", r"meshgrid\("),
+    "The derivative of `cholesky` ignores what comes from above the diagonal, where the result "
+    "is always 0; in TensorFlow a NaN there makes it NaN": Difference(
+        r"cholesky\(", r"\(nan\) instead of np\.float\d+\(-?\d"
+    ),
     "`len(t)` works in a `tf.function`; in TensorFlow only where AutoGraph converts the "
     "call": _theirs("len is not well defined for a symbolic Tensor"),
     "Functions of `recompute_grad` have second derivatives; TensorFlow raises an error": _theirs(
