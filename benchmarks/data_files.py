@@ -2,7 +2,8 @@
 
 They are made once, in a folder that the caller chooses. The HDF5 file of 4 GB is sparse: it takes
 a few MB of the disk, and reads as fast as the page cache. MNIST is copied from a file `mnist.npz`
-if one is given: in noise, many units of a network die, and their denormal averages slow Adam down.
+if one is given. The labels of made-up images cannot be learned: many units of the network lose
+their gradients, and Adam's averages for them become denormal numbers, which are slow to compute.
 """
 
 import json

@@ -10,9 +10,9 @@ Loading a `.keras` file makes a new model, so it is compared with h5py reading i
 the old ones stay. An asynchronous checkpoint stops the program until its values are taken; this
 time is compared with that of a checkpoint that is written at once.
 
-The second saving and loading of a process is timed. The first also imports modules; and a virtual
-machine may have returned free memory to its host, so that whoever uses it first again, whichever
-program this is, takes more than twice as long.
+Each process saves and loads twice, and the second time counts. The first includes imports. It also
+depends on the programs before: a virtual machine gives free memory back to its host, and the next
+program that needs memory waits until it gets some again.
 """
 
 import argparse

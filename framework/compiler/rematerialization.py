@@ -6,7 +6,7 @@ To compute it again takes no longer than to write it to memory and to read it ba
 the same bits, because both loops compute the op by the same code.
 """
 
-from framework.compiler.fusion import FusionGroup, has_row_length
+from framework.compiler.fusion import FusionGroup, has_row_length, is_sum
 from framework.compiler.ir import Graph, OpNode, Value
 
 # A recomputed value has at least this many bytes; smaller values are often still in the cache.
@@ -46,9 +46,9 @@ def _node_of(group, value):
 
 def _can_repeat(node, value, reader):
     """Return whether a group can compute a value by this node from arrays that it reads anyway."""
-    if node.op.kind != "elementwise" or len(node.all_outputs) > 1 or id(value) in reader.late:
-        return False
     if value.shape != reader.shape or value.nbytes < _LEAST:
+        return False
+    if is_sum(node) or id(value) in reader.late:
         return False
     read = {id(v) for v in reader.inputs}
     known = all(id(v) in read or v.constant is not None for v in node.inputs)

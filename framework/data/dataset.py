@@ -325,7 +325,6 @@ def _number(value):
 
 def _signature(output_types, output_shapes):
     types = nest.flatten(output_types)
-    specs = map(
-        TensorSpec, like(output_types, output_shapes, "from_generator: output_shapes"), types
-    )
+    shapes = like(output_types, output_shapes, "from_generator: output_shapes")
+    specs = map(TensorSpec, shapes, types)
     return packer(output_types)(list(specs))

@@ -107,7 +107,8 @@ class Tuner:
     holds the interpreter's lock, and 0 for short calls, which then run in the consumer's thread. It
     changes nothing while the consumer is slower than the calls.
 
-    One Tuner serves all iterators of a stage, so a later epoch begins with what is settled.
+    One Tuner serves all iterators of a stage, so a later epoch begins with the number that was
+    fastest. Only 0 is measured anew.
 
     Args:
         cpus: the number of CPUs.
@@ -125,6 +126,11 @@ class Tuner:
 
     def start(self):
         """Return how many calls an iterator may begin with; its time is measured from now on."""
+        if self.count == 0:
+            # Whether the consumer's own thread is the fastest depends on the consumer, and the next
+            # one may have work that could run beside the calls.
+            self.count, self.settled, self._best = 1, False, None
+            self._tried = [count for count in self._tried if count]
         self._begin(None)
         return self.count
 

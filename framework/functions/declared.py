@@ -5,16 +5,7 @@
 array([0.   , 0.785], dtype=float32)
 """
 
-from framework.functions.wrappers import RULES, Wrappers
-from framework.ops.public import TENSORFLOW, declared
+from framework.functions.wrappers import RULES, Wrappers, creating
+from framework.ops.public import TENSORFLOW
 
-_tf = Wrappers(__name__)
-
-
-def __getattr__(name):
-    if name.startswith("__") or (found := declared(TENSORFLOW, name)) is None:
-        raise AttributeError(f"no op declares a public function {name!r} of TensorFlow")
-    op, returns, rule = found
-    create = _tf.unary if len(op.inputs) == 1 else _tf.binary
-    function = globals()[name] = create(op, returns, RULES[rule], name)
-    return function
+__getattr__ = creating(Wrappers(__name__), RULES, TENSORFLOW)

@@ -7,6 +7,7 @@ declares `truediv(x, y, name=None)`. Most wrappers of one op follow from a decla
 (`ops/public.py`, `declared.py`).
 """
 
+import sys
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
@@ -23,6 +24,7 @@ from framework.core.op import NO_ATTRS, Unary
 from framework.core.promotion import floating, real_floating, strict
 from framework.core.recorders import thread
 from framework.core.tensor import Tensor
+from framework.ops import public
 
 Function = TypeVar("Function", bound=Callable)
 
@@ -235,3 +237,24 @@ class Wrappers:
             return op(x, axis=axis, keepdims=bool(keepdims))
 
         return finished(function, self.module, declared, x="input_tensor")
+
+
+def creating(wrappers, rules, functions):
+    """Return a module's `__getattr__`, which creates declared functions when they are first used.
+
+    Args:
+        wrappers: the `Wrappers` of the module.
+        rules: maps the names of conversion rules to the rules.
+        functions: `TENSORFLOW` or `KERAS` of `ops/public.py`.
+    """
+
+    def __getattr__(name):  # noqa: N807 (the module's `__getattr__`)
+        if name.startswith("__") or (found := public.declared(functions, name)) is None:
+            raise AttributeError(f"no op declares a public function {name!r} ({wrappers.module})")
+        op, returns, rule = found
+        create = wrappers.unary if len(op.inputs) == 1 else wrappers.binary
+        function = create(op, returns, rules[rule], name)
+        setattr(sys.modules[wrappers.module], name, function)
+        return function
+
+    return __getattr__

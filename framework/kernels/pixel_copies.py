@@ -3,6 +3,8 @@
 The pixels are copied, so both give the same bits.
 """
 
+import math
+
 import numpy as np
 
 from framework.kernels.deferred import Deferred
@@ -26,7 +28,7 @@ def flipped(array, flips, axis):
             array[i].take(order, axis - 1, result[i], "clip")
         return result
     result = np.empty(array.shape, array.dtype)
-    parts = len(array), -1, array.shape[axis], _product(array.shape[axis + 1 :])
+    parts = len(array), -1, array.shape[axis], math.prod(array.shape[axis + 1 :])
     fast.flip(array.reshape(parts), flips, result.reshape(parts))
     return result
 
@@ -62,10 +64,3 @@ def _library(array):
     if array.dtype != np.float32 or not array.size or not array.flags.c_contiguous:
         return None
     return _kernel.library(array.size)
-
-
-def _product(sizes):
-    result = 1
-    for size in sizes:
-        result *= size
-    return result

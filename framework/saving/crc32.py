@@ -41,9 +41,10 @@ class Crc32:
 
     def __init__(self, size):
         self._crc, self._words, self._at = 0, None, 0
-        self._gap = 2 * _GAP if size >= _LARGE else _GAP
+        times = 2 if size >= _LARGE else 1
+        self._gap = times * _GAP
         if size >= _LEAST:
-            self._words = np.zeros(2 * _WORDS if size >= _LARGE else _WORDS, np.uint32)
+            self._words = np.zeros(times * _WORDS, np.uint32)
             self._words[0] = _ONES  # the definition of CRC-32 inverts the first 32 bits
 
     def update(self, data):
@@ -62,7 +63,7 @@ class Crc32:
         return self._crc if self._words is None else self._folded()
 
     def _fold(self, message):
-        """XOR words into the places 49961 and 91639 words later, in a ring of 91639 words."""
+        """XOR words into the two later places; the ring has a place for each word in between."""
         ring, at, done = self._words, self._at, 0
         size, gap = len(ring), self._gap
         while done < len(message):

@@ -7,21 +7,14 @@ from framework.core.errors import InvalidArgumentError
 from framework.data import csv_files
 from framework.data.csv_blocks import CsvLines
 from framework.data.experimental import CsvDataset
-from framework.kernels import csv_fields, tier
-from framework.kernels.deferred import Deferred
+from framework.kernels import csv_fields
+from tests import kernel_forms
 from tests.changed import changed
 
 
-@pytest.fixture(autouse=True, params=["numpy", "numba"])
+@pytest.fixture(autouse=True, params=kernel_forms.FORMS)
 def form(request, change):
-    if request.param == "numpy":
-        change(csv_fields, _kernel=Deferred("csv_fields", np.inf))
-        change(csv_fields._kernel, library=lambda count: None)
-        return
-    pytest.importorskip("numba")
-    if tier.library("csv_fields") is None:
-        pytest.skip("the tier is without Numba")
-    change(csv_fields, _kernel=Deferred("csv_fields", 0))
+    kernel_forms.use(request.param, csv_fields, change)
 
 
 FLOATS = [

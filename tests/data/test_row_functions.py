@@ -7,8 +7,8 @@ import framework as tf
 from framework import keras
 from framework.data import Dataset
 from framework.data.row_functions import ChainReader
-from framework.kernels import row_chains, tier
-from framework.kernels.deferred import Deferred
+from framework.kernels import row_chains
+from tests import kernel_forms
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 256, (23, 4, 3), dtype=np.uint8)
@@ -116,10 +116,7 @@ ORDERS = {
 @pytest.fixture
 def one_pass(change):
     """Use the kernel that reads and computes rows in one pass, and list its results."""
-    pytest.importorskip("numba")
-    if tier.library("row_chains") is None:
-        pytest.skip("the tier is without Numba")
-    change(row_chains, _kernel=Deferred("row_chains", 0))
+    kernel_forms.use("numba", row_chains, change)
     results, call = [], ChainReader.__call__
     change(ChainReader, __call__=lambda *args: results.append(call(*args)) or results[-1])
     return results

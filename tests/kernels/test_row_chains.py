@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from framework.kernels import row_chains, tier
+from framework.kernels import row_chains
 from framework.kernels.deferred import Deferred
 from framework.kernels.row_chains import RowChain, steps_of
+from tests import kernel_forms
 
 RNG = np.random.default_rng(0)
 SPECIAL = np.float32([0.0, -0.0, 1.5, np.inf, -np.inf, np.nan, 1e38, 1e-44])
@@ -14,10 +15,7 @@ NUMPY = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divid
 
 @pytest.fixture(autouse=True)
 def numba(change):
-    pytest.importorskip("numba")
-    if tier.library("row_chains") is None:
-        pytest.skip("the tier is without Numba")
-    change(row_chains, _kernel=Deferred("row_chains", 0))
+    kernel_forms.use("numba", row_chains, change)
 
 
 def expected(array, numbers, steps):

@@ -5,26 +5,18 @@ import pytest
 
 import framework as tf
 from framework import keras
-from framework.kernels import pixel_copies, tier
-from framework.kernels.deferred import Deferred
+from framework.kernels import pixel_copies
 from framework.layers.images import geometry
 from framework.ops import warping
+from tests import kernel_forms
 from tests.changed import changed
 
 RNG = np.random.default_rng(0)
 
 
-@pytest.fixture(params=["numpy", "numba"], autouse=True)
+@pytest.fixture(params=kernel_forms.FORMS, autouse=True)
 def copying(request, change):
-    """Pixels are copied by NumPy, and by Numba from the first batch on."""
-    if request.param == "numpy":
-        change(pixel_copies, _kernel=Deferred("pixel_copies", np.inf))
-        change(pixel_copies._kernel, library=lambda count: None)
-        return
-    pytest.importorskip("numba")
-    if tier.library("pixel_copies") is None:
-        pytest.skip("the tier is without Numba")
-    change(pixel_copies, _kernel=Deferred("pixel_copies", 0))
+    kernel_forms.use(request.param, pixel_copies, change)
 
 
 MODES = ["horizontal", "vertical", "horizontal_and_vertical"]

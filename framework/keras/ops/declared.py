@@ -5,16 +5,8 @@
 array([0.   , 0.785], dtype=float32)
 """
 
+from framework.functions.wrappers import creating
 from framework.keras.ops.wrappers import RULES, KerasWrappers
-from framework.ops.public import KERAS, declared
+from framework.ops.public import KERAS
 
-_keras = KerasWrappers(__name__)
-
-
-def __getattr__(name):
-    if name.startswith("__") or (found := declared(KERAS, name)) is None:
-        raise AttributeError(f"no op declares a public function {name!r} of keras.ops")
-    op, returns, rule = found
-    create = _keras.unary if len(op.inputs) == 1 else _keras.binary
-    function = globals()[name] = create(op, returns, RULES[rule], name)
-    return function
+__getattr__ = creating(KerasWrappers(__name__), RULES, KERAS)
