@@ -11,8 +11,9 @@ AUTOTUNE = -1
 class Parallel:
     """An iterator over `function(element, number)` of the elements of `source`.
 
-    Up to `workers` calls run at the same time. An error is raised at its position, and the iterator
-    goes on. The threads end with the iterator, or when this object is closed or dropped.
+    Up to `workers` calls run at the same time, and as many more wait for a thread, so that no
+    thread waits for the consumer. An error is raised at its position, and the iterator goes on. The
+    threads end with the iterator, or when this object is closed or dropped.
 
     Args:
         function: a function of an element and its number.
@@ -27,7 +28,7 @@ class Parallel:
         self._tuner = workers if isinstance(workers, Tuner) else None
         self._workers = workers if self._tuner is None else self._tuner.start()
         self._in_order, self._waiting, self._ended = in_order, deque(), False
-        self._pool = None
+        self._pool, self._threads = None, 0
 
     def __iter__(self):
         return self
@@ -57,17 +58,15 @@ class Parallel:
             raise
         finally:
             if not self._tuner.settled:
-                now = time.perf_counter()
-                self._workers = self._tuner.count_after(now - start, now)
+                self._count_after(start)
 
     def _first_done(self):
         return futures.wait(self._waiting, return_when=futures.FIRST_COMPLETED).done
 
     def _fill(self):
-        while not self._ended and len(self._waiting) < self._workers:
-            if self._pool is None:
-                most = self._workers if self._tuner is None else self._tuner.most
-                self._pool = futures.ThreadPoolExecutor(most, "framework-map")
+        while not self._ended and len(self._waiting) < begun(self._workers):
+            if self._threads != self._workers:
+                self._change_threads()
             try:
                 element = next(self._source)
             except StopIteration:
@@ -81,14 +80,23 @@ class Parallel:
                 call = self._pool.submit(self._function, element, next(self._numbers))
                 self._waiting.append(call)
 
+    def _change_threads(self):
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)  # calls that have begun end on the threads of this pool
+        self._threads = self._workers
+        self._pool = futures.ThreadPoolExecutor(self._threads, "framework-map")
+
     def _tune(self):
         start = time.perf_counter()
         if self._in_order:
             futures.wait([self._waiting[0]])
         else:
             self._first_done()
+        self._count_after(start)
+
+    def _count_after(self, start):
         now = time.perf_counter()
-        self._workers = self._tuner.count_after(now - start, now)
+        self._workers = self._tuner.count_after(now - start, now, time.process_time())
 
     def close(self):
         """End the threads."""
@@ -99,13 +107,20 @@ class Parallel:
     __del__ = close
 
 
+def begun(workers):
+    """Return the largest number of calls that have begun, or wait for one of `workers` threads."""
+    return 2 * workers
+
+
 class Tuner:
     """Measures how many calls at a time give the most results per second.
 
-    It begins with one call per CPU. While the consumer waits for results, it tries twice as many
+    It begins with one call per CPU, and one more, because a call may have to wait for the
+    interpreter's lock. While the consumer waits for results, it tries twice as many
     for as long as that is faster, and then fewer: one at a time is best for Python code, which
-    holds the interpreter's lock, and 0 for short calls, which then run in the consumer's thread. It
-    changes nothing while the consumer is slower than the calls.
+    holds the interpreter's lock, and 0 for short calls, which then run in the consumer's thread.
+    Once the calls keep all CPUs busy, it tries nothing more. It changes nothing while the consumer
+    is slower than the calls.
 
     One Tuner serves all iterators of a stage, so a later epoch begins with the number that was
     fastest. Only 0 is measured anew.
@@ -118,11 +133,12 @@ class Tuner:
 
     def __init__(self, cpus=None):
         cpus = cpus or os.cpu_count() or 1
-        self.count, self.most = cpus, _TIMES * cpus
+        self.count, self.most = cpus + 1, _TIMES * cpus
+        self._all_cpus = max(_ALL * cpus, _SEVERAL)
         # the best measurement: (results per second, number of calls at a time)
         self._best = None
         self._tried = []
-        self._begin(None)
+        self._begin(None, begun(self.count))
 
     def start(self):
         """Return how many calls an iterator may begin with; its time is measured from now on."""
@@ -131,40 +147,42 @@ class Tuner:
             # one may have work that could run beside the calls.
             self.count, self.settled, self._best = 1, False, None
             self._tried = [count for count in self._tried if count]
-        self._begin(None)
+        self._begin(None, begun(self.count))
         return self.count
 
-    def _begin(self, now):
-        self._since, self._results, self._waited = now, -self.count, 0.0
+    def _begin(self, now, before):
+        """Measure from `now` on; `before` results are of calls that have begun already."""
+        self._since, self._results, self._waited = now, -before, 0.0
 
-    def count_after(self, waited, now):
+    def count_after(self, waited, now, cpu=0.0):
         """Return how many calls may run; called for each result that is taken.
 
         Args:
             waited: the seconds for which the consumer has waited for the result.
             now: the time in seconds.
+            cpu: the CPU time of this process in seconds.
         """
-        # the count starts below 0 to leave out calls that began with another number of threads
         self._results += 1
         if self._results <= 0:
-            self._since, self._waited = now, 0.0
+            self._since, self._cpu_since, self._waited = now, cpu, 0.0
             return self.count
         self._waited += waited
         took = now - self._since
         if self._results >= max(2 * self.count, _FEWEST) and took >= _SECONDS:
+            before = begun(self.count)
             if self._waited >= _BUSY * took:
-                self._judge(self._results / took)
-            self._begin(now)
+                self._judge(self._results / took, (cpu - self._cpu_since) / took)
+            self._begin(now, before)
         return self.count
 
-    def _judge(self, rate):
+    def _judge(self, rate, cpus):
         """Compare the results per second with the best so far, and choose the next count."""
         self._tried.append(self.count)
         most, count = self._best or (0.0, 0)
         # Fewer calls at a time are chosen if they are nearly as fast, more only if they are faster.
         if rate * _GAIN >= most if self.count < count else rate >= most * _GAIN:
             self._best = max(rate, most), self.count
-        following = self._following()
+        following = None if cpus >= self._all_cpus else self._following()
         self.settled = following is None
         self.count = self._best[1] if self.settled else following
 
@@ -187,3 +205,6 @@ _FEWEST, _SECONDS = 16, 0.1  # a measurement takes at least this many results an
 # the calls, not the consumer, are slow if the consumer waits for this fraction of the time
 _BUSY = 0.3
 _GAIN = 1.05  # a larger number of calls must be faster by this factor
+# All CPUs are busy at this fraction of their time. That of one CPU does not show that calls run in
+# parallel: it may be Python code, which needs no second thread.
+_ALL, _SEVERAL = 0.85, 1.5

@@ -11,13 +11,16 @@ from framework.data.arguments import stage_of
 from framework.data.parallel import Tuner
 
 
-def settled(rate, waits=1.0, cpus=2, results=20_000):
-    """The counts that a Tuner chooses if `count` calls at a time give `rate(count)` results/s."""
+def settled(rate, waits=1.0, cpus=2, results=20_000, busy=0.0):
+    """The counts that a Tuner chooses if `count` calls at a time give `rate(count)` results/s.
+
+    `busy` CPUs work all the time.
+    """
     tuner, now, counts = Tuner(cpus), 0.0, []
     for _ in range(results):
         took = 1 / rate(tuner.count)
         now += took
-        counts.append(tuner.count_after(waits * took, now))
+        counts.append(tuner.count_after(waits * took, now, busy * now))
         if tuner.settled:
             break
     return tuner.settled, counts
@@ -26,11 +29,11 @@ def settled(rate, waits=1.0, cpus=2, results=20_000):
 def test_calls_that_wait_for_something_run_many_at_a_time():
     done, counts = settled(lambda count: 100 * min(count, 12))
     assert done
-    assert counts[-1] == 16
-    assert max(counts) == 32
+    assert counts[-1] == 12
+    assert max(counts) == 24
     done, counts = settled(lambda count: 100 * count)
     assert done
-    assert counts[-1] == 32
+    assert counts[-1] == 24  # twice as many are more than the most
 
 
 def test_calls_that_hold_the_interpreter_run_one_at_a_time():
@@ -49,13 +52,23 @@ def test_short_calls_run_in_the_thread_of_the_consumer():
 def test_calls_that_need_a_cpu_each_run_on_all_cpus():
     done, counts = settled(lambda count: 300 * min(count, 4), cpus=4)
     assert done
-    assert counts[-1] == 4
+    assert counts[-1] == 5
+
+
+def test_nothing_more_is_tried_once_all_cpus_are_busy():
+    done, counts = settled(lambda count: 300 * min(count, 4), cpus=4, busy=3.9)
+    assert done
+    assert set(counts) == {5}
+    # The work of one CPU may be Python code, which one thread computes faster.
+    done, counts = settled(lambda count: 500 / (count or 2), cpus=1, busy=1.0)
+    assert done
+    assert counts[-1] == 1
 
 
 def test_a_slow_consumer_changes_nothing():
     done, counts = settled(lambda count: 100 * count, waits=0.1)
     assert not done
-    assert set(counts) == {2}
+    assert set(counts) == {3}
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.002])
@@ -113,3 +126,24 @@ def test_later_epochs_begin_with_the_number_that_was_fastest():
         now += 0.01 if tuner.count else 0.02
         tuner.count_after(0.01, now)
     assert tuner.count == 1
+
+
+def test_each_thread_finds_its_next_call_waiting():
+    # The consumer takes nothing while the first calls run, but the threads go on.
+    begun, release = [], threading.Event()
+
+    def called(x):
+        begun.append(x.item())
+        if x.item() < 1:
+            release.wait(10)
+        return x
+
+    iterator = iter(Dataset.range(8).map(called, num_parallel_calls=2))
+    taken = threading.Thread(target=lambda: next(iterator))
+    taken.start()
+    end = time.monotonic() + 10
+    while len(begun) < 4 and time.monotonic() < end:
+        time.sleep(0.001)
+    assert sorted(begun) == [0, 1, 2, 3]
+    release.set()
+    taken.join()
