@@ -13,10 +13,10 @@ _THREADS = 4
 
 
 class Reading:
-    """Reads `size` bytes of a file from `start` on, in threads.
+    """Reads `size` bytes of a file from `start` on, in the caller's thread and others.
 
-    The file's position is not used if the system can read at an offset; otherwise the constructor
-    reads all bytes.
+    The file's position is not used if the system can read at an offset; otherwise the caller's
+    thread reads all bytes.
 
     Args:
         file: a binary file.
@@ -33,16 +33,17 @@ class Reading:
         number, count = file.fileno(), max(1, min(_THREADS, os.cpu_count() or 1, size // _SHARE))
         share = -(-size // count)
         share += -share % _BLOCK if count > 1 else 0
-        self._found = [None] * count
+        self._found, parts = [None] * count, []
         for i in range(count):
             place = min(i * share, size)
             length = min(share, size - place)
             part = None if into is None else into[place : place + length]
-            thread = threading.Thread(
-                target=self._part, args=(i, number, start + place, length, part)
-            )
+            parts.append((i, number, start + place, length, part))
+        for part in parts[1:]:
+            thread = threading.Thread(target=self._part, args=part)
             self._threads.append(thread)
             thread.start()
+        self._part(*parts[0])  # a thread costs more than a small range, and this one would wait
 
     def _crc(self, size):
         return Crc32(size) if self._checks else None
