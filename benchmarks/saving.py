@@ -10,9 +10,9 @@ Loading a `.keras` file makes a new model, so it is compared with h5py reading i
 the old ones stay. An asynchronous checkpoint stops the program until its values are taken; this
 time is compared with that of a checkpoint that is written at once.
 
-Each process saves and loads twice, and the second time counts. The first includes imports. It also
-depends on the programs before: a virtual machine gives free memory back to its host, and the next
-program that needs memory waits until it gets some again.
+Each process saves and loads several times, and the median of all but the first time counts. The
+first includes imports. It also depends on the programs before: a virtual machine gives free memory
+back to its host, and the next program that needs memory waits until it gets some again.
 """
 
 import argparse
@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 LAYERS = 5
+TIMES = 6  # of saving and loading in a process
 OURS = (".keras", ".weights.h5", ".weights.json", ".safetensors", ".npz", ".ckpt")
 NEW = ".new.h5"
 PEERS = {
@@ -128,23 +129,26 @@ def emptied(folder: Path) -> None:
 
 
 def work(peer: str, ending: str, units: int, folder: Path) -> None:
-    """Save and load twice; print the memory of the first time and the seconds of the second."""
+    """Save and load; print the memory of the first time and the median seconds of all others."""
     path = folder / f"{peer}{ending}"
     save, load = globals()[f"of_{peer}"](units, ending, path)
+    times: dict[str, list[float]] = {}
     figures, largest = {}, units * units * 4 / 2**20
     base = used()
-    for turn in ("first", "second"):
+    for turn in range(TIMES):
         for name, call in (("save", save), ("load", load)):
             before, start = time.process_time(), time.perf_counter()
             made = call()
-            figures[name] = time.perf_counter() - start
-            figures[f"{name} CPU"] = time.process_time() - before
-            if turn == "first":
+            if turn:
+                times.setdefault(name, []).append(time.perf_counter() - start)
+                times.setdefault(f"{name} CPU", []).append(time.process_time() - before)
+            else:
                 figures[f"{name} memory"] = max(0.0, peak() - base) / largest
             del made
         gc.collect()  # models are in reference cycles
-        if turn == "first":
+        if turn < TIMES - 1:
             emptied(folder)
+    figures |= {name: statistics.median(found) for name, found in times.items()}
     if ending in (NEW, ".keras"):  # a second model
         figures["load memory"] = max(0.0, figures["load memory"] - LAYERS)
     if (peer, ending) == ("framework", ".ckpt"):

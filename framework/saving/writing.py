@@ -1,8 +1,11 @@
 """Crash-safe writing: a file is replaced completely, or stays unchanged."""
 
+import ctypes
 import errno
+import io
 import os
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from framework.core.errors import SaveError
@@ -11,6 +14,10 @@ try:
     import fcntl
 except ImportError:  # there is no fcntl on Windows
     fcntl = None
+
+
+_EARLY = 2**24  # after this number of bytes, the disk begins to write them
+_WRITE = 2  # SYNC_FILE_RANGE_WRITE: begin to write, and do not wait
 
 
 @contextmanager
@@ -34,7 +41,7 @@ def replacing(path):
     replaced = False
     try:
         # closing writes the buffered data, which may raise an error, too
-        with clear_errors(path), os.fdopen(descriptor, "w+b") as file:
+        with clear_errors(path), io.BufferedRandom(_EarlyFile(descriptor)) as file:
             yield file
             file.flush()
             _keep_mode(file.fileno(), final)
@@ -51,6 +58,37 @@ def replacing(path):
         if not replaced:
             with suppress(OSError):
                 partial.unlink()
+
+
+class _EarlyFile(io.FileIO):
+    """An open file whose bytes go to the disk while the program computes the next ones.
+
+    By default, a system keeps them in memory, and the disk is idle until `os.fsync` is called.
+    """
+
+    def __init__(self, descriptor):
+        super().__init__(descriptor, "r+")
+        self._waiting, self._begin_writing = 0, _sync_file_range()
+
+    def write(self, data):
+        # BufferedRandom calls this method again for the rest
+        count = super().write(memoryview(data)[:_EARLY])
+        self._waiting += count
+        if self._waiting >= _EARLY and self._begin_writing is not None:
+            self._begin_writing(self.fileno(), 0, 0, _WRITE)  # an error is raised by fsync, too
+            self._waiting = 0
+        return count
+
+
+@cache
+def _sync_file_range():
+    """Return Linux's function (descriptor, start, size, flags), or None on other systems."""
+    try:
+        function = ctypes.CDLL(None).sync_file_range
+    except (AttributeError, OSError, TypeError):
+        return None
+    function.argtypes = ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint
+    return function
 
 
 @contextmanager

@@ -2,6 +2,7 @@ import contextlib
 import errno
 import os
 import stat
+import sys
 import threading
 
 import pytest
@@ -55,20 +56,13 @@ def test_a_full_disk(tmp_path, monkeypatch):
 def test_a_full_disk_at_closing(tmp_path, monkeypatch):
     path = tmp_path / "a"
     write(path, b"first")
-    real = os.fdopen
 
-    class Full:
-        def __init__(self, descriptor, mode):
-            self.file = real(descriptor, mode)
-
-        def __enter__(self):
-            return self.file
-
-        def __exit__(self, *_):
-            self.file.close()
+    class Full(writing._EarlyFile):
+        def close(self):
+            super().close()
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(writing.os, "fdopen", Full)
+    monkeypatch.setattr(writing, "_EarlyFile", Full)
     with pytest.raises(SaveError, match="the disk is full"), replacing(path):
         raise OSError(errno.ENOSPC, "No space left on device")
     assert path.read_bytes() == b"first"
@@ -79,6 +73,27 @@ def test_a_folder_without_permission(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(SaveError, match="no permission"):
         write(tmp_path / "a", b"x")
+
+
+def test_the_disk_begins_to_write_before_the_end(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(writing, "_EARLY", 1000)
+    monkeypatch.setattr(writing, "_sync_file_range", lambda: lambda *told: calls.append(told))
+    data = bytes(range(256)) * 1000
+    with replacing(tmp_path / "a") as file:
+        file.write(data)
+        assert len(calls) > 100  # the rest is in the buffer
+        assert set(calls) == {(file.fileno(), 0, 0, 2)}
+        file.seek(5)
+        file.write(b"here")
+    assert (tmp_path / "a").read_bytes() == data[:5] + b"here" + data[9:]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="sync_file_range is Linux's")
+def test_linux_has_the_function_that_begins_to_write(tmp_path):
+    with (tmp_path / "a").open("wb", buffering=0) as file:
+        file.write(b"text")
+        assert writing._sync_file_range()(file.fileno(), 0, 0, 2) == 0
 
 
 def test_no_folder(tmp_path):
