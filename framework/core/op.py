@@ -156,7 +156,7 @@ class Op:
             return self(*narrow, **attrs)
         try:
             value = self.forward(*arrays, **attrs)
-        except (ValueError, OverflowError, TypeError) as error:
+        except _OF_NUMPY as error:
             raise self.misfit(error, arrays) from None
         if not boxed:
             return value if not self.saves else value[0]
@@ -167,13 +167,13 @@ class Op:
     def misfit(self, error, arrays):
         """Convert an error of NumPy to the error that the op raises.
 
-        Shape mismatches become a ShapeError that names the op, ints out of range an
-        InvalidArgumentError; other errors are returned unchanged.
+        Shape mismatches become a ShapeError that names the op, dtypes for which there is no kernel a
+        DTypeError, ints out of range an InvalidArgumentError; other errors are returned unchanged.
         """
         if isinstance(error, OverflowError):
             return _overflow(self.name, arrays) or error
-        if isinstance(error, TypeError):
-            return _bad_dtype(self.name, arrays) or error
+        if isinstance(error, (TypeError, AttributeError)):
+            return _bad_dtype(self, arrays, error) or error
         if "negative integer powers" in str(error):
             return InvalidArgumentError(f"{self.name}: {error} Cast the integers to floats.")
         if isinstance(error, FrameworkError) or not any(w in str(error) for w in _MISFITS):
@@ -305,12 +305,31 @@ def _op_at(module, attribute):
     return getattr(import_module(module), attribute)
 
 
-def _bad_dtype(name, arrays):
-    """Return the error for arrays of strings or booleans, otherwise None."""
-    kinds = {np.asarray(a).dtype.kind for a in arrays}
+# what NumPy raises for arrays that do not fit an op; AttributeError: for objects, such as strings
+_OF_NUMPY = ValueError, OverflowError, TypeError, AttributeError
+
+
+def _bad_dtype(op, arrays, error):
+    """Return the error for arrays of a dtype that the op does not compute, otherwise None."""
+    dtypes = {np.asarray(a).dtype: None for a in arrays}
+    kinds = {dtype.kind for dtype in dtypes}
     if kinds & set("OSU"):
-        return DTypeError(f"{name}: expected numbers, got strings.")
-    return refused_booleans(name) if kinds == {"b"} else None
+        return DTypeError(f"{op.name}: expected numbers, got strings.")
+    if isinstance(error, AttributeError) or "ufunc" not in str(error):
+        return refused_booleans(op.name) if kinds == {"b"} else None
+    computed = getattr(op.forward, "ufunc", op.forward)
+    types = computed.types if isinstance(computed, np.ufunc) else ()
+    accepted = {np.dtype(name[0]).kind for name in types} - {"O"}
+    if kinds == {"b"} and "b" not in accepted:
+        return refused_booleans(op.name)
+    got = " and ".join(map(str, dtypes))
+    if "c" in kinds and "f" in accepted:
+        told = "real numbers", "Pass tf.math.real(x) or tf.abs(x)."
+    elif "f" not in accepted and "i" in accepted:
+        told = "integers" + " or booleans" * ("b" in accepted), "Cast it: tf.cast(x, tf.int32)."
+    else:
+        return DTypeError(f"{op.name}: there is no kernel for dtype {got}.")
+    return DTypeError(f"{op.name}: expected {told[0]}, got dtype {got}. {told[1]}")
 
 
 def _overflow(name, arrays):
@@ -330,7 +349,10 @@ class Unary(Op):
 
     def __call__(self, x) -> Any:
         if type(x) is Tensor:  # `wrap` is inlined, because a call costs time in every op.
-            value = self.forward(x.array)
+            try:
+                value = self.forward(x.array)
+            except _OF_NUMPY as error:
+                raise self.misfit(error, (x.array,)) from None
             output = _new(Tensor)
             output.array = value if type(value) is ndarray else np.asarray(value)
             output.serial = None
@@ -359,7 +381,7 @@ class Binary(Op):
             return Op.__call__(self, a, b)
         try:
             value = self.forward(x, y)
-        except (ValueError, OverflowError, TypeError) as error:
+        except _OF_NUMPY as error:
             raise self.misfit(error, (x, y)) from None
         return self.wrap(value, (a, b), NO_ATTRS)
 

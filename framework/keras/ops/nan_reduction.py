@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from framework.core import nest
 from framework.core.argument_types import Axis, DTypeLike, TensorLike
 from framework.core.axes import all_axes, one_axis
 from framework.core.conversion import tensor
@@ -208,6 +209,10 @@ def _at_fractions(rows, q, last, method, what):
     """
     if method not in _METHODS:
         raise InvalidArgumentError(f"{what}: `method` must be one of {_METHODS}, got {method!r}.")
+    plain_numbers = q.ravel().tolist() if isinstance(q, np.ndarray) else nest.flatten(q)
+    for fraction in plain_numbers:
+        if isinstance(fraction, (int, float)) and not 0 <= fraction <= 1:
+            raise InvalidArgumentError(f"{what}: q: expected numbers from 0 to 1, got {fraction}.")
     ordered = movement.take_along_axis(
         rows, movement.argsort(rows, axis=rows.ndim - 1), axis=rows.ndim - 1
     )
