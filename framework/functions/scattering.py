@@ -137,7 +137,11 @@ def tensor_scatter_nd_add(
     array([31,  2,  3], dtype=int32)
     """
     x, updates = strict_all(tensor, updates)
-    return x + _sum(indices, updates, x.shape, bad_indices_policy, "tensor_scatter_nd_add")
+    how = bad_indices_policy, "tensor_scatter_nd_add"
+    if x.dtype.is_integer:
+        return x + _sum(indices, updates, x.shape, *how)
+    # -0.0 + 0.0 is 0.0, but -0.0 - 0.0 is -0.0: elements without updates keep their sign
+    return x - _sum(indices, -updates, x.shape, *how)
 
 
 @operation

@@ -201,6 +201,13 @@ def test_gradients_against_differences(name):
 
 # ---- errors --------------------------------------------------------------------------------------
 
+
+@pytest.mark.parametrize("function", [tf.tensor_scatter_nd_add, tf.tensor_scatter_nd_sub])
+def test_elements_without_updates_keep_the_sign_of_zero(function):
+    found = function([-0.0, 0.0, 1.0], [[2], [2]], [1.0, 1.0]).numpy()
+    assert np.signbit(found).tolist() == [True, False, found[2] < 0]
+
+
 ERRORS = {
     "scatter_nd: index 9 is out of range for axis 0 of size 8": [
         lambda: tf.scatter_nd([[9]], [9.0], [8])],

@@ -63,7 +63,7 @@ def _ours(message, uses=""):
 
 
 _NAN_FOR_ZERO = r"\(nan\) instead of np\.float\d+\(-?0\.0\)"
-_NAN = r"(?=.*(special=True|digamma|log|sqrt|acos|asin|atanh|pow|\*\*|/))"  # what may make NaN
+_NAN = r"(?=.*(special=True|digamma|log|sqrt|acos|asin|atanh|pow|mod|\*\*|/))"  # what may make NaN
 _BY_NAN = r"(?s)(?=.*{}\()" + _NAN
 DIFFERENCES = {
     "`gather_nd`, `tensor_scatter_nd_update`, `tensor_scatter_nd_add`, reflecting `pad` and the "
@@ -83,6 +83,15 @@ DIFFERENCES = {
     "Second derivatives of `reduce_prod` are exact; TensorFlow divides by the factors": Difference(
         r"reduce_prod\(", r"(nan|inf|0\.0)\) instead of", by="second",
     ),
+    "Products of numbers with 0 whose partial products overflow are NaN or 0, depending on the "
+    "order of the factors": Difference(
+        r"reduce_prod\(", r"\(nan\) instead of np\.float\d+\(-?0\.0\)|"
+        r"\(-?0\.0\) instead of np\.float\d+\(nan\)",
+    ),
+    "The derivative of x / x is a difference of two equal large numbers, of which rounding is "
+    "left": Difference(
+        r"\b(\w+) / \1\b", r"float\d+\(-?\d\S*\) instead of np\.float\d+\(-?\d", near=1e-3
+    ),
     "The derivative of `reduce_std` of equal numbers is 0; NaN in TensorFlow": Difference(
         r"std\(", r"\(nan\) instead of np\.float\d+\(-?\d",
     ),
@@ -90,9 +99,9 @@ DIFFERENCES = {
     "in TensorFlow": Difference(
         r"(digamma|lgamma)\(", r"\(-?inf\) instead of np\.float\d+\(nan\)",
     ),
-    "The derivative of `digamma` is right below -7 too; in TensorFlow its series ends too "
-    "early there": Difference(
-        r"digamma\(", r"float\d+\(-?[\di]\S*\) instead of np\.float\d+\(-?\d\d[\d.]*\)",
+    "The derivatives of `digamma` and `lgamma` are right below -7 too; in TensorFlow the series "
+    "of float32 ends too early there": Difference(
+        r"(digamma|lgamma)\(", r"float\d+\(-?[\di]\S*\) instead of np\.float\d+\(-?\d[\d.]*\)",
     ),
     "Second derivatives of `asin`, `acos`, `atanh` at 1 and -1 are NaN; infinite in TensorFlow": (
         Difference(
@@ -139,7 +148,8 @@ DIFFERENCES = {
     "`cumulative_logsumexp` of infinities has derivatives (NaN in TensorFlow); all results "
     "after a NaN are NaN, in TensorFlow only some": Difference(
         r"(?s)(?=.*cumulative_logsumexp\()" + _NAN,
-        r"\(nan\) instead of|instead of np\.float\d+\(nan\)|^line \d+: np\.float\d+\([12]\.0\)",
+        r"\(nan\) instead of|instead of np\.float\d+\(nan\)|^line \d+: np\.float\d+\([12]\.0\)"
+        r"|^line \d+: [\[TF]",
     ),
     "`argmin` and `argmax` return the position of the first NaN, as in NumPy; TensorFlow ignores "
     "NaN": Difference(
@@ -270,6 +280,9 @@ DIFFERENCES = {
     "`gelu(approximate=True)` of large negative numbers and `elu` of numbers near 0 are "
     "accurate; TensorFlow loses digits": Difference(
         r"gelu\([^\n]*True|elu\(", r"float32\(-?\d.* instead of", near=1e-3
+    ),
+    "`elu` and `selu` of numbers below 1e-7 are these numbers; 0 in TensorFlow": Difference(
+        r"elu\(", r"float32\(-?0\.0\) instead of np\.float32\(-?\d\S*e-(0[89]|[1-4]\d)\)",
     ),
     "The logarithm of `gelu(approximate=True)` of large negative numbers is NaN, because the "
     "numbers stay negative; -inf in TensorFlow, which rounds them to 0": Difference(
