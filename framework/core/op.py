@@ -167,7 +167,7 @@ class Op:
     def misfit(self, error, arrays):
         """Convert an error of NumPy to the error that the op raises.
 
-        Shape mismatches become a ShapeError that names the op, dtypes for which there is no kernel a
+        Shape mismatches become a ShapeError that names the op, dtypes without a kernel a
         DTypeError, ints out of range an InvalidArgumentError; other errors are returned unchanged.
         """
         if isinstance(error, OverflowError):
