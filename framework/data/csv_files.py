@@ -16,7 +16,7 @@ from framework.core.tensor_spec import TensorSpec
 from framework.data import csv_blocks
 from framework.data.dataset import Dataset
 from framework.data.file_readers import Files, text
-from framework.data.parallel import AUTOTUNE
+from framework.data.parallel import AUTOTUNE, Parallel
 from framework.data.records import as_path, compression, matching, opened
 from framework.data.row_gathering import Rows
 from framework.data.structure import array_in
@@ -139,21 +139,27 @@ class _Rows:
         Lines with quotes, empty lines and lines with a wrong number of fields are read one by one.
         So are all lines after a quote, because a quoted field may contain a line break.
         """
-        delimiter, number = self.how["delimiter"], 0
+        delimiter = self.how["delimiter"]
         with opened(path, self.kind) as file:
-            count = self._fields(path) if len(delimiter.encode()) == 1 else 0
-            blocks = csv_blocks.CsvBlocks(file, _BLOCK)
-            for data in blocks if count else ():
-                if b"\r" in data:
-                    data = data.replace(b"\r\n", b"\n")  # noqa: PLW2901
-                if self.header and not number and b'"' not in data:
-                    data, number = data.partition(b"\n")[2], 1  # noqa: PLW2901
-                if b'"' in data or b"\r" in data or not data:
-                    if not data:
-                        continue
-                    yield from self._one_by_one(path, _text(data + blocks.remaining()), number)
+            columns = self._fields(path) if len(delimiter.encode()) == 1 else 0
+            if not columns:
+                yield from self._one_by_one(path, _text(file.read()), 0)
+                return
+
+            def parsed(part, _=None):
+                data, is_plain, has_header = part
+                lines = csv_blocks.CsvLines(data, ord(delimiter), columns) if is_plain else None
+                return data, lines, has_header
+
+            parts, number = self._parts(file), int(self.header)
+            # A thread parses the next blocks meanwhile; a file of one block needs no thread.
+            first = map(parsed, itertools.islice(parts, 1))
+            for data, lines, has_header in itertools.chain(
+                first, Parallel(parsed, parts, itertools.count(), 1)
+            ):
+                if lines is None:
+                    yield from self._one_by_one(path, _text(data), 0 if has_header else number)
                     return
-                lines = csv_blocks.CsvLines(data, ord(delimiter), count)
                 try:
                     found = self._columns(lines, path, number) if lines.regular else None
                 except InvalidArgumentError:  # reading row by row raises the error at its row
@@ -163,8 +169,25 @@ class _Rows:
                 else:
                     yield found
                 number += lines.rows
-            if not count:
-                yield from self._one_by_one(path, _text(blocks.remaining()), 0)
+
+    def _parts(self, file):
+        """Yield blocks of lines as (bytes, True, False), without the header.
+
+        From the first block with a quote on, all bytes are one part: (bytes, False, whether the
+        header is among them).
+        """
+        has_header = self.header
+        blocks = csv_blocks.CsvBlocks(file, _BLOCK)
+        for data in blocks:
+            if b"\r" in data:
+                data = data.replace(b"\r\n", b"\n")  # noqa: PLW2901
+            if b'"' in data or b"\r" in data:
+                yield data + blocks.remaining(), False, has_header
+                return
+            if has_header:
+                data, has_header = data.partition(b"\n")[2], False  # noqa: PLW2901
+            if data:
+                yield data, True, False
 
     def _fields(self, path):
         """Return the number of fields of the first row; 0 if they do not fit the columns."""
