@@ -320,13 +320,15 @@ def repeat(
 ) -> Tensor:  # fmt: skip
     """Repeat each element (or slice along `axis`); `axis` None flattens first.
 
+    A tensor without axes counts as a vector of one element.
+
     >>> import framework as tf
     >>> tf.repeat([1, 2], [2, 1]).numpy()
     array([1, 1, 2], dtype=int32)
     """
     x = tensor(input)
-    if axis is None:
-        x, axis = ops.reshape(x, shape=(-1,)), 0
+    if axis is None or x.ndim == 0:
+        x, axis = ops.reshape(x, shape=(-1,)), axis or 0
     axis = one_axis(axis, x.ndim, "repeat")
     counts = np.asarray(repeats)
     if counts.ndim and counts.size not in (1, x.shape[axis]):

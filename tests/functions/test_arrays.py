@@ -281,3 +281,10 @@ def test_gather_of_all_batch_axes_has_gradients():
     with tf.GradientTape() as tape:
         y = tf.reduce_sum(tf.gather(x, [2, 0], axis=1, batch_dims=1) ** 2)
     np.testing.assert_array_equal(tape.gradient(y, x), [[0, 0, 6], [8, 0, 0]])
+
+
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_repeat_takes_a_tensor_without_axes_as_a_vector(axis):
+    assert tf.repeat(3.0, 2, axis=axis).numpy().tolist() == [3.0, 3.0]
+    with pytest.raises(ValueError, match="axis=1 is out of range"):
+        tf.repeat(3.0, 2, axis=1)
