@@ -285,7 +285,8 @@ DIFFERENCES = {
     "TensorFlow": Difference(
         r"elu\(", r"float\d+\(-?0\.0\) instead of np\.float\d+\(-?[1-9]", by="second"
     ),
-    "The derivative of `logsumexp` at numbers beside an infinity is 0; NaN in TensorFlow": Difference(
+    "The derivative of `logsumexp` at numbers beside an infinity is 0; NaN in "
+    "TensorFlow": Difference(
         r"(?s)(?=.*logsumexp\()(?=.*special=True)", r"\(nan\) instead of np\.float\d+\(-?\d",
     ),
     "`elu` and `selu` of numbers below 1e-7 are these numbers; 0 in TensorFlow": Difference(
