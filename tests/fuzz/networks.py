@@ -267,6 +267,10 @@ class Network:
         if not self.model():
             return None
         optimizer, loss = self.rng.choice(OPTIMIZERS), self.rng.choice(LOSSES)
+        if self.env["model"].output_shape[-1] == 1 and loss == '"cosine_similarity"':
+            # The cosine of two numbers is 1 or -1, so its gradients are rounding errors, which
+            # optimizers like Ftrl and Adadelta scale to the size of a step.
+            loss = '"mse"'
         self.line(f"optimizer = keras.optimizers.get({optimizer})")
         way = self.rng.choice(["fit", "step", "tape", "train_step", "function", "on_batch"])
         getattr(self, way)(loss)
