@@ -1,5 +1,11 @@
-"""The measuring process of memory.py: `memory_worker.py PEER WORKLOAD`, answers in megabytes."""
+"""The measuring process of memory.py: `memory_worker.py PEER WORKLOAD`, answers in megabytes.
 
+Before a process notes what it holds, glibc returns the freed memory that it keeps for later. So
+this memory, which another peer may keep or not, does not count for or against a peer.
+"""
+
+import contextlib
+import ctypes
 import dataclasses
 import gc
 import importlib
@@ -28,6 +34,12 @@ def peak() -> float:
     return used / (1024**2 if sys.platform == "darwin" else 1024)
 
 
+def return_freed_memory() -> None:
+    """Let the C library return the memory that it does not use, if it is glibc."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def train(library, workload, problem) -> None:
     """Some steps, on one batch."""
     step = library.step(workload, problem)
@@ -47,6 +59,7 @@ def main() -> None:
     row = tuple(part[:1] for part in problem.batches[0])
     train(library, workload, dataclasses.replace(problem, batches=[row]))
     gc.collect()
+    return_freed_memory()
     loaded = status("VmRSS") if STATUS.exists() else peak()
     if RESET.exists():
         RESET.write_text("5")  # the peak begins anew

@@ -6,7 +6,7 @@ import numpy as np
 
 from framework.core.buffers import return_freed_memory
 
-_LARGE = 1 << 24  # minimum bytes of an arena for which freed memory is returned first
+LARGE = 1 << 24  # minimum bytes of an arena for which freed memory is returned first
 _LINE = 64  # bytes of a cache line; each slot starts on one, because unaligned loads are slower
 
 
@@ -26,6 +26,11 @@ class Arena:
         # For each slot: its bytes, and the positions of the first and the last node that use it.
         self._sizes, self._first, self._last = [], [], []
         self._of = {}  # root of an alias class -> index of its slot
+
+    @staticmethod
+    def holds(value):
+        """Return whether the arena can hold the value: plain numbers, at least one."""
+        return value.dtype.kind in "fiub" and value.nbytes > 0
 
     def take(self, root, value):
         """Add a slot for `value`, whose alias class is `root`, and return the slot's index."""
@@ -68,23 +73,48 @@ class Arena:
     @cached_property
     def offsets(self):
         """The offset of each slot in bytes."""
-        last = [self.now if at is None else at for at in self._last]
-        return packed([-(-n // _LINE) * _LINE for n in self._sizes], self._first, last)
+        return packed(_in_lines(self._sizes), self._first, self._last_uses())
 
     @property
     def nbytes(self):
         ends = [at + n for at, n in zip(self.offsets, self._sizes, strict=True)]
         return max(ends, default=0)
 
-    def make(self):
-        """Allocate the arena and return the arrays of `views`, in order."""
-        if self.nbytes >= _LARGE:
+    def make(self, lent=()):
+        """Allocate the arena and return the arrays of `views`, in order.
+
+        Args:
+            lent: pairs (Value, position): further arrays, in use from that position to the end of
+                the call. They follow the arrays of `views`. They lie where nothing is needed by
+                then, or behind all slots.
+        """
+        values = [value for value, _ in lent]
+        offsets = [*self.offsets, *(self._beside(lent) if lent else ())]
+        sizes = self._sizes + [value.nbytes for value in values]
+        nbytes = max((at + n for at, n in zip(offsets, sizes, strict=True)), default=0)
+        if nbytes >= LARGE:
             return_freed_memory()  # of the eager calls before
-        whole = np.empty(self.nbytes + _LINE, np.uint8)
+        whole = np.empty(nbytes + _LINE, np.uint8)
         whole = whole[-whole.ctypes.data % _LINE :]
-        return [
-            np.ndarray(shape, dtype, whole, self.offsets[slot]) for slot, shape, dtype in self.views
-        ]
+        arrays = [(offsets[slot], shape, dtype) for slot, shape, dtype in self.views]
+        places = zip(offsets[len(self._sizes) :], values, strict=True)
+        arrays += [(at, value.shape, value.dtype) for at, value in places]
+        return [np.ndarray(shape, dtype, whole, at) for at, shape, dtype in arrays]
+
+    def _beside(self, lent):
+        """Return the offsets of the arrays `lent`, see `make`."""
+        sizes = _in_lines(self._sizes + [value.nbytes for value, _ in lent])
+        first = self._first + [position for _, position in lent]
+        last = self._last_uses() + [self.now] * len(lent)
+        return packed(sizes, first, last, self.offsets)[len(self._sizes) :]
+
+    def _last_uses(self):
+        return [self.now if at is None else at for at in self._last]
+
+
+def _in_lines(sizes):
+    """Round sizes up to whole cache lines."""
+    return [-(-n // _LINE) * _LINE for n in sizes]
 
 
 def peak(pieces):
@@ -99,16 +129,23 @@ def peak(pieces):
     return found
 
 
-def packed(sizes, first, last):
+def packed(sizes, first, last, known=()):
     """Return offsets of blocks, live from position `first` to `last`, in little memory.
 
     Larger blocks come first, each into the smallest gap between blocks that are live at the same
     time (Pisarchyk and Lee, Efficient memory management for deep neural net inference, 2020).
+
+    Args:
+        known: the offsets of the first blocks, if they are given.
     """
     sizes, first, last = (np.array(x, np.int64) for x in (sizes, first, last))
     offsets, ends = np.zeros_like(sizes), np.zeros_like(sizes)
-    order = np.argsort(-sizes, kind="stable")
-    for number, at in enumerate(order):
+    count = len(known)
+    offsets[:count] = known
+    ends[:count] = offsets[:count] + sizes[:count]
+    order = np.argsort(-sizes[count:], kind="stable") + count
+    order = np.append(np.arange(count), order)
+    for number, at in enumerate(order[count:], count):
         placed = order[:number]
         beside = placed[(first[placed] <= last[at]) & (last[placed] >= first[at])]
         beside = beside[np.argsort(offsets[beside], kind="stable")]

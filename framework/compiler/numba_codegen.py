@@ -282,7 +282,7 @@ class NumbaCodegen(NumpyCodegen):
                 variable, old = found
                 in_place[id(value)] = old
                 value.name = places[id(old)] = self._numbered_name(value.node.op.name)
-                self._body.append(f"{value.name} = own_copy({self._variable(variable)})")
+                self._own("own_copy", value.name, variable, value)
         owned = {key: old for key, old in in_place.items() if id(old) in places}
         made = GroupLoop(group, in_place)
         for value in (*made.outputs, *made.sums):

@@ -3,7 +3,6 @@
 import keyword
 import re
 from functools import partial
-from types import FunctionType
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from framework.compiler.fusion import FusionGroup, ufunc_of
 from framework.compiler.ir import DrawNode, GuardNode
 from framework.compiler.liveness import Liveness, alike, overwritable, own, own_copy
 from framework.compiler.numpy_tasks import products
+from framework.compiler.rebinding import with_cells
 
 
 class NumpyCodegen:
@@ -22,6 +22,8 @@ class NumpyCodegen:
     `source` defines `make(buffers...)`, which returns the plan function. This function takes the
     plan's arguments and returns a tuple of result arrays, or None if a guard fails, before any
     variable has changed. `calls_numpy` is true if its computations can cause NumPy warnings.
+    `owned` lists (variable, its new Value, position) for each variable whose array is overwritten
+    if `own` returns it, from the node at this position on.
     """
 
     any_order = False  # whether the memory order of values may differ from that of eager ops
@@ -38,6 +40,7 @@ class NumpyCodegen:
         self._functions = []  # sources of the functions of fusion groups
         self._cells = {}  # name in the source -> closure cell of the user's function
         self.calls_numpy = False
+        self.owned = []
         self._before, self._body = [], []  # source lines of `make`, and of the plan function
         self._in_buffers = {}  # id of a Value in the arena -> index of its slot
         self._elsewhere = []  # (bytes, first position, last position) of arrays outside the arena
@@ -71,7 +74,7 @@ class NumpyCodegen:
         # The source is generated from op names and numbers; user-defined names are sanitized.
         exec(compile(self.source, "<compiled step>", "exec"), self.namespace)  # noqa: S102
         make = self.namespace["make"]
-        return partial(_with_cells, make, self._cells) if self._cells else make
+        return partial(with_cells, make, self._cells) if self._cells else make
 
     # ---- names in the source ----
 
@@ -382,17 +385,22 @@ class NumpyCodegen:
             found = self._owned(position, node, value)
             if found is None:
                 return None
-            variable = self._variable(found[0])
-            name = self._unique(f"{variable}_own")
-            # The call needs a line of its own, because `own` counts the references to the array.
-            self._body.append(f"{name} = own({variable})")
+            name = self._unique(f"{self._variable(found[0])}_own")
+            self._own("own", name, found[0], value)
             return name
-        if value.dtype.kind not in "fiub" or not value.nbytes:
+        if not self.arena.holds(value):
             return None
         if not self._written_over(position, node, value):
             self.arena.take(root, value)
         slot = self._in_buffers[id(value)] = self.arena.slot_of(root)
         return self.arena.name(slot, value.shape, value.dtype)
+
+    def _own(self, function, name, variable, value):
+        """Add the line that gets the array for a variable's new value by `own` or `own_copy`."""
+        # The call needs a line of its own, because `own` counts the references to the array.
+        self._body.append(f"{name} = {function}({self._variable(variable)})")
+        if self.arena.holds(value):
+            self.owned.append((variable, value, self.arena.now))
 
     def _note_allocated(self, position, node, value):
         """Count the memory of an array that an op allocates; movement ops return views."""
@@ -488,11 +496,3 @@ class NumpyCodegen:
             "",
         ]
         return "\n".join(parts)
-
-
-def _with_cells(make, cells, *buffers):
-    """Call `make`; return its function, with the user's closure cells as its free variables."""
-    run = make(*buffers)
-    names = zip(run.__code__.co_freevars, run.__closure__, strict=True)
-    closure = tuple([cells.get(name, own) for name, own in names])
-    return FunctionType(run.__code__, run.__globals__, run.__name__, run.__defaults__, closure)

@@ -14,6 +14,7 @@ from framework.compiler.numpy_codegen import NumpyCodegen
 from framework.compiler.numpy_regions import with_parallel_tasks
 from framework.compiler.passes import for_loops, optimized
 from framework.compiler.plan_locks import acquire, callers, held_locks, lock_of
+from framework.compiler.plan_trial import Trial
 from framework.compiler.rematerialization import rematerialized
 from framework.core.numpy_warnings import _context, _slowly
 from framework.kernels import tier
@@ -103,14 +104,22 @@ class Plan:
             before = [(v, v._array) for v in self._changed]
             try:
                 if not made:
-                    made.append(_new_run(form))
-                found = made[0](*arrays)
-            except Exception as error:
-                for variable, array in before:
+                    made.append(Trial(form))
+                found = made[0].run(*arrays)
+            except BaseException as error:
+                made.clear()
+                while before:
+                    variable, array = before.pop()
                     variable._array = array
-                return otherwise(error, arrays)
+                if isinstance(error, Exception):
+                    return otherwise(error, arrays)
+                raise
             if found is not None:
-                self._offer(made[0], form)
+                trial = made.pop()
+                trial.commit(before)
+                later = None if trial.lends else trial.run
+                del trial  # and its arena, before the next one is allocated
+                self._offer(later or _new_run(form), form)
             return found
 
         return run
