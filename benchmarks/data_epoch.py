@@ -1,7 +1,8 @@
 """An epoch of MNIST from files of bytes to the test accuracy: `python data_epoch.py PEER FOLDER`.
 
-PEER is ours, keras (on the backend of KERAS_BACKEND) or torch. Twice in the process: the first
-epoch compiles, the next has a new model.
+PEER is ours, keras (on the backend of KERAS_BACKEND) or torch. Twice in the process: the time of
+the first epoch includes the library's import, all of it or in parts when they are needed, and what
+is compiled; the next has a new model.
 """
 
 import sys
@@ -48,24 +49,25 @@ def by_torch(torch, folder):
     return (found == y_test).float().mean().item()
 
 
-def main():
-    peer, folder = sys.argv[1], Path(sys.argv[2])
+def epoch(peer, folder):
+    """Import the library, train a new model for an epoch, and return the test accuracy."""
     if peer == "torch":
         import torch
 
-        epoch = lambda: by_torch(torch, folder)
-    elif peer == "keras":
+        return by_torch(torch, folder)
+    if peer == "keras":
         import keras
-
-        epoch = lambda: by_keras(keras, folder)
     else:
         from framework import keras
+    return by_keras(keras, folder)
 
-        epoch = lambda: by_keras(keras, folder)
+
+def main():
+    peer, folder = sys.argv[1], Path(sys.argv[2])
     found = {}
     for which in ("first", "next"):
         begin, cpu = time.perf_counter(), time.process_time()
-        found["accuracy"] = epoch()
+        found["accuracy"] = epoch(peer, folder)
         found[which] = time.perf_counter() - begin
         found[f"{which}_cpu"] = time.process_time() - cpu
     measure.answer(found)
