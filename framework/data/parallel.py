@@ -11,8 +11,8 @@ AUTOTUNE = -1
 class Parallel:
     """An iterator over `function(element, number)` of the elements of `source`.
 
-    Up to `workers` calls run at the same time, and as many more wait for a thread, so that no
-    thread waits for the consumer. An error is raised at its position, and the iterator goes on. The
+    Up to `workers` calls run at the same time, and one more waits for a thread, so that no thread
+    waits for the consumer. An error is raised at its position, and the iterator goes on. The
     threads end with the iterator, or when this object is closed or dropped.
 
     Args:
@@ -108,15 +108,17 @@ class Parallel:
 
 
 def begun(workers):
-    """Return the largest number of calls that have begun, or wait for one of `workers` threads."""
-    return 2 * workers
+    """Return the largest number of calls that have begun, or wait for one of `workers` threads.
+
+    More than one waiting call is of no use, and its result pushes others out of the caches.
+    """
+    return workers and workers + 1
 
 
 class Tuner:
     """Measures how many calls at a time give the most results per second.
 
-    It begins with one call per CPU, and one more, because a call may have to wait for the
-    interpreter's lock. While the consumer waits for results, it tries twice as many
+    It begins with one call per CPU. While the consumer waits for results, it tries twice as many
     for as long as that is faster, and then fewer: one at a time is best for Python code, which
     holds the interpreter's lock, and 0 for short calls, which then run in the consumer's thread.
     Once the calls keep all CPUs busy, it tries nothing more. It changes nothing while the consumer
@@ -133,7 +135,7 @@ class Tuner:
 
     def __init__(self, cpus=None):
         cpus = cpus or os.cpu_count() or 1
-        self.count, self.most = cpus + 1, _TIMES * cpus
+        self.count, self.most = cpus, _TIMES * cpus
         self._all_cpus = max(_ALL * cpus, _SEVERAL)
         # the best measurement: (results per second, number of calls at a time)
         self._best = None
@@ -207,4 +209,4 @@ _BUSY = 0.3
 _GAIN = 1.05  # a larger number of calls must be faster by this factor
 # All CPUs are busy at this fraction of their time. That of one CPU does not show that calls run in
 # parallel: it may be Python code, which needs no second thread.
-_ALL, _SEVERAL = 0.85, 1.5
+_ALL, _SEVERAL = 0.92, 1.5

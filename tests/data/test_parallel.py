@@ -29,11 +29,11 @@ def settled(rate, waits=1.0, cpus=2, results=20_000, busy=0.0):
 def test_calls_that_wait_for_something_run_many_at_a_time():
     done, counts = settled(lambda count: 100 * min(count, 12))
     assert done
-    assert counts[-1] == 12
-    assert max(counts) == 24
+    assert counts[-1] == 16
+    assert max(counts) == 32
     done, counts = settled(lambda count: 100 * count)
     assert done
-    assert counts[-1] == 24  # twice as many are more than the most
+    assert counts[-1] == 32
 
 
 def test_calls_that_hold_the_interpreter_run_one_at_a_time():
@@ -52,13 +52,13 @@ def test_short_calls_run_in_the_thread_of_the_consumer():
 def test_calls_that_need_a_cpu_each_run_on_all_cpus():
     done, counts = settled(lambda count: 300 * min(count, 4), cpus=4)
     assert done
-    assert counts[-1] == 5
+    assert counts[-1] == 4
 
 
 def test_nothing_more_is_tried_once_all_cpus_are_busy():
     done, counts = settled(lambda count: 300 * min(count, 4), cpus=4, busy=3.9)
     assert done
-    assert set(counts) == {5}
+    assert set(counts) == {4}
     # The work of one CPU may be Python code, which one thread computes faster.
     done, counts = settled(lambda count: 500 / (count or 2), cpus=1, busy=1.0)
     assert done
@@ -68,7 +68,7 @@ def test_nothing_more_is_tried_once_all_cpus_are_busy():
 def test_a_slow_consumer_changes_nothing():
     done, counts = settled(lambda count: 100 * count, waits=0.1)
     assert not done
-    assert set(counts) == {3}
+    assert set(counts) == {2}
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.002])
@@ -129,7 +129,7 @@ def test_later_epochs_begin_with_the_number_that_was_fastest():
 
 
 def test_each_thread_finds_its_next_call_waiting():
-    # The consumer takes nothing while the first calls run, but the threads go on.
+    # The consumer waits for the first call, but the other thread goes on.
     begun, release = [], threading.Event()
 
     def called(x):
@@ -142,8 +142,8 @@ def test_each_thread_finds_its_next_call_waiting():
     taken = threading.Thread(target=lambda: next(iterator))
     taken.start()
     end = time.monotonic() + 10
-    while len(begun) < 4 and time.monotonic() < end:
+    while len(begun) < 3 and time.monotonic() < end:
         time.sleep(0.001)
-    assert sorted(begun) == [0, 1, 2, 3]
+    assert sorted(begun) == [0, 1, 2]
     release.set()
     taken.join()
