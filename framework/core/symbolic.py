@@ -251,6 +251,8 @@ def _forward(op, arrays, attrs, args):
     except (ValueError, IndexError) as error:
         shapes = ", ".join(str(getattr(a, "shape", ())) for a in args)
         raise ShapeError(f"{op.name}: the shapes {shapes} do not fit. {error}") from None
+    except TypeError as error:
+        raise op.misfit(error, arrays) from None
 
 
 def _zeros(arg, size, rank_only=False):

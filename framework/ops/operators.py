@@ -241,7 +241,7 @@ def add_operators(cls, convert):
     for name, op in COMPARISONS.items():
         setattr(cls, f"__{name}__", _comparison(op, convert))
     for name, op in UNARY.items():
-        numbers = convert is promotion.strict and name in ("neg", "abs")
+        numbers = convert is promotion.strict and name == "abs"  # NumPy refuses to negate booleans
         setattr(cls, f"__{name}__", _unary_of_numbers(op) if numbers else _unary(op))
     cls.__round__ = _rounded
     cls.__getitem__ = ITEMS.get(cls, _item_of_variable)

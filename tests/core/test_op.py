@@ -404,6 +404,13 @@ def test_an_array_of_a_dtype_without_a_kernel(name):
     assert str(error).startswith(message)
 
 
+def test_a_symbolic_call_names_a_dtype_without_a_kernel():
+    with pytest.raises(DTypeError, match="negative: expected numbers, got bool"):
+        -keras.Input((2,), dtype="bool")
+    with pytest.raises(DTypeError, match="gcd: expected integers, got dtype float32"):
+        keras.ops.gcd(keras.Input((2,)), keras.Input((2,)))
+
+
 @pytest.mark.parametrize("space", ["tf", "tf.math", "tf.linalg", "tf.nn", "tf.signal", "keras.ops"])
 def test_no_error_about_dtypes_is_one_of_numpy(space):
     place = {"tf": tf, "keras.ops": keras.ops}.get(space) or getattr(tf, space[3:])
