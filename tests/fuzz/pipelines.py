@@ -1,8 +1,9 @@
 """Compare random pipelines of tf.data with real TensorFlow: elements, order, specs, lengths.
 
 Run by a Python that has TensorFlow: `python -m tests.fuzz.pipelines [--seed 7] [--count 250]`. If
-TensorFlow crashes or does not end, go on with `--verbose --first N`. A pipeline is a text that runs with either `tf`. Which error is raised may differ, not whether and
-after how many elements. `DIFFERENCES` lists what differs by design.
+TensorFlow crashes or does not end, go on with `--verbose --first N`. A pipeline is a text that runs
+with either `tf`. Which error is raised may differ, not whether and after how many elements.
+`DIFFERENCES` lists what differs by design.
 """
 
 import argparse
