@@ -12,14 +12,8 @@ import numpy as np
 from numpy import ndarray, ufunc
 
 from framework.core import dtypes
-from framework.core.errors import (
-    DTypeError,
-    FrameworkError,
-    InvalidArgumentError,
-    ShapeError,
-    refused_booleans,
-    unfit,
-)
+from framework.core.errors import FrameworkError
+from framework.core.misfits import OF_NUMPY, misfit
 from framework.core.operand import Operand, WeakNumber
 from framework.core.recorders import thread
 from framework.core.shape_checks import checked
@@ -156,7 +150,7 @@ class Op:
             return self(*narrow, **attrs)
         try:
             value = self.forward(*arrays, **attrs)
-        except _OF_NUMPY as error:
+        except OF_NUMPY as error:
             raise self.misfit(error, arrays) from None
         if not boxed:
             return value if not self.saves else value[0]
@@ -165,24 +159,8 @@ class Op:
         return self._several(args, attrs, value)
 
     def misfit(self, error, arrays):
-        """Convert an error of NumPy to the error that the op raises.
-
-        Shape mismatches become a ShapeError that names the op, dtypes without a kernel a
-        DTypeError, ints out of range an InvalidArgumentError; other errors are returned unchanged.
-        """
-        if isinstance(error, OverflowError):
-            return _overflow(self.name, arrays) or error
-        if isinstance(error, (TypeError, AttributeError)):
-            return _bad_dtype(self, arrays, error) or error
-        if "negative integer powers" in str(error):
-            return InvalidArgumentError(f"{self.name}: {error} Cast the integers to floats.")
-        if isinstance(error, FrameworkError) or not any(w in str(error) for w in _MISFITS):
-            return error
-        shapes = ", ".join(str(np.shape(a)) for a in arrays)
-        versus = " vs. ".join(str(list(np.shape(a))) for a in arrays)
-        return ShapeError(
-            f"{self.name}: the shapes {shapes} do not fit together: Incompatible shapes: {versus}."
-        )
+        """Convert an error of NumPy to the error that the op raises, see `core/misfits.py`."""
+        return misfit(self.name, getattr(self.forward, "ufunc", self.forward), error, arrays)
 
     def wrap(self, value, args, attrs):
         """Return the output as a tensor and notify the recorders."""
@@ -278,9 +256,6 @@ class Op:
         return f"<op {self.name}: {self.kind}>"
 
 
-_MISFITS = ("broadcast", "mismatch", "shapes", "dimension")
-
-
 def _narrowed(args, arrays):
     """Return the arguments with floats as bfloat16 if an array is bfloat16, otherwise None."""
     # NumPy computes bfloat16 with a Python float in float32.
@@ -305,43 +280,6 @@ def _op_at(module, attribute):
     return getattr(import_module(module), attribute)
 
 
-# what NumPy raises for arrays that do not fit an op; AttributeError: for objects, such as strings
-_OF_NUMPY = ValueError, OverflowError, TypeError, AttributeError
-
-
-def _bad_dtype(op, arrays, error):
-    """Return the error for arrays of a dtype that the op does not compute, otherwise None."""
-    dtypes = {np.asarray(a).dtype: None for a in arrays}
-    kinds = {dtype.kind for dtype in dtypes}
-    if kinds & set("OSU"):
-        return DTypeError(f"{op.name}: expected numbers, got strings.")
-    if isinstance(error, AttributeError) or "ufunc" not in str(error):
-        return refused_booleans(op.name) if kinds == {"b"} else None
-    computed = getattr(op.forward, "ufunc", op.forward)
-    types = computed.types if isinstance(computed, np.ufunc) else ()
-    accepted = {np.dtype(name[0]).kind for name in types} - {"O"}
-    if kinds == {"b"} and "b" not in accepted:
-        return refused_booleans(op.name)
-    got = " and ".join(map(str, dtypes))
-    if "c" in kinds and "f" in accepted:
-        told = "real numbers", "Pass tf.math.real(x) or tf.abs(x)."
-    elif "f" not in accepted and "i" in accepted:
-        told = "integers" + " or booleans" * ("b" in accepted), "Cast it: tf.cast(x, tf.int32)."
-    else:
-        return DTypeError(f"{op.name}: there is no kernel for dtype {got}.")
-    return DTypeError(f"{op.name}: expected {told[0]}, got dtype {got}. {told[1]}")
-
-
-def _overflow(name, arrays):
-    """Return an error if a Python int does not fit the dtype of the arrays, otherwise None."""
-    found = {a.dtype for a in arrays if type(a) is ndarray}
-    for dtype in found if len(found) == 1 else ():
-        for number in arrays:
-            if type(number) is int and dtype.kind in "iu" and (reason := unfit(number, dtype)):
-                return InvalidArgumentError(f"{name}: {reason}")
-    return None
-
-
 class Unary(Op):
     """An op of one input without attributes; its call is specialized for speed."""
 
@@ -351,7 +289,7 @@ class Unary(Op):
         if type(x) is Tensor:  # `wrap` is inlined, because a call costs time in every op.
             try:
                 value = self.forward(x.array)
-            except _OF_NUMPY as error:
+            except OF_NUMPY as error:
                 raise self.misfit(error, (x.array,)) from None
             output = _new(Tensor)
             output.array = value if type(value) is ndarray else np.asarray(value)
@@ -381,7 +319,7 @@ class Binary(Op):
             return Op.__call__(self, a, b)
         try:
             value = self.forward(x, y)
-        except _OF_NUMPY as error:
+        except OF_NUMPY as error:
             raise self.misfit(error, (x, y)) from None
         return self.wrap(value, (a, b), NO_ATTRS)
 
