@@ -187,11 +187,13 @@ def epoch(options: argparse.Namespace, folder: str) -> tuple[list[Any], list[Any
     """
     modes = {"ours": "ours", "tf_data": "keras", "torch_loader-0": "torch", "keras_arrays": "keras"}
     runs = {}
-    measure.run_worker(sys.executable, "data_epoch.py", "ours", folder, FRAMEWORK_COMPILE="numba")
+    script = "data_epoch.py"
+    with contextlib.suppress(measure.WorkerError):  # without Numba there is no machine code
+        measure.run_worker(sys.executable, script, "ours", folder, FRAMEWORK_COMPILE="numba")
     for peer in [p for p in options.peers if p in modes]:
         backend = {"KERAS_BACKEND": "tensorflow"} if peer == "tf_data" else PEERS[peer][1]
         runs[peer] = lambda p=peer, b=backend: measure.run_worker(
-            python_of(p, options), "data_epoch.py", modes[p], folder, **QUIET, **b
+            python_of(p, options), script, modes[p], folder, **QUIET, **b
         )
     answers = measure.alternate(runs, options.rounds)
     rows, verdicts = [], []

@@ -140,7 +140,7 @@ class Tuner:
         # the best measurement: (results per second, number of calls at a time)
         self._best = None
         self._tried = []
-        self._begin(None, begun(self.count))
+        self._begin(None, 0.0, begun(self.count))
 
     def start(self):
         """Return how many calls an iterator may begin with; its time is measured from now on."""
@@ -149,12 +149,12 @@ class Tuner:
             # one may have work that could run beside the calls.
             self.count, self.settled, self._best = 1, False, None
             self._tried = [count for count in self._tried if count]
-        self._begin(None, begun(self.count))
+        self._begin(None, 0.0, begun(self.count))
         return self.count
 
-    def _begin(self, now, before):
+    def _begin(self, now, cpu, before):
         """Measure from `now` on; `before` results are of calls that have begun already."""
-        self._since, self._results, self._waited = now, -before, 0.0
+        self._since, self._cpu_since, self._results, self._waited = now, cpu, -before, 0.0
 
     def count_after(self, waited, now, cpu=0.0):
         """Return how many calls may run; called for each result that is taken.
@@ -174,7 +174,7 @@ class Tuner:
             before = begun(self.count)
             if self._waited >= _BUSY * took:
                 self._judge(self._results / took, (cpu - self._cpu_since) / took)
-            self._begin(now, before)
+            self._begin(now, cpu, before)
         return self.count
 
     def _judge(self, rate, cpus):

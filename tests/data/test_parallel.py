@@ -65,6 +65,16 @@ def test_nothing_more_is_tried_once_all_cpus_are_busy():
     assert counts[-1] == 1
 
 
+def test_cpu_time_before_a_measurement_does_not_count():
+    tuner = Tuner(4)
+    tuner.count, tuner._tried = 0, [4, 1]
+    tuner._begin(0.0, 0.0, 0)
+    for result in range(1, 200):  # the consumer works on all CPUs, and waits for nothing
+        tuner.count_after(0.0, result * 0.01, result * 0.04)
+    since, cpu = tuner._since, tuner._cpu_since
+    assert cpu == pytest.approx(4 * since)
+
+
 def test_a_slow_consumer_changes_nothing():
     done, counts = settled(lambda count: 100 * count, waits=0.1)
     assert not done
