@@ -54,7 +54,6 @@ def measured(name: str, peers: list[str], options: argparse.Namespace) -> list[d
             else:
                 processes[peer], found[peer] = process, []
         turns.play(processes, options.turns, options.seconds, found)
-    print(f"{name}: done", file=sys.stderr, flush=True)
     reference = next(
         answer for peer, answer in answers.items() if not is_ours(peer) or len(answers) < 2
     )
@@ -106,6 +105,8 @@ def main() -> None:
     for name in names:
         able = [p for p in peers if PEERS[p].mode != "fit" or name in NETWORKS]
         groups.append(measured(name, able, options))
+        shown = verdict(groups[-1])  # a run that is stopped has shown what it measured
+        print("{workload}: {ratio} of {fastest}".format_map(shown), file=sys.stderr, flush=True)
     found = [verdict(lines) for lines in groups]
     header = ["workload", "fastest peer", "ours of its time", "at most 1, wanted 0.7"]
     rows = [[x["workload"], x["fastest"] or "", "" if x["ratio"] is None else f"{x['ratio']:.2f}",

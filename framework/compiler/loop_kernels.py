@@ -20,7 +20,6 @@ exceptions: exp, log, tanh and similar functions are the package's own (a few un
 place), and sums are added block by block, the sums of blocks in float64.
 """
 
-from framework.compiler.loop_cache import LoopMachineCode
 from framework.compiler.loop_codegen import LoopCodegen
 from framework.compiler.loop_ir import (
     COLUMN,
@@ -49,6 +48,9 @@ class LoopKernel:
     """A compiled loop, called with arrays (see `LoopProgram`); `source` is its Python source."""
 
     def __init__(self, source, kind):
+        # Building models needs no machine code, and its cache loads `hashlib` and `tempfile`.
+        from framework.compiler.loop_cache import LoopMachineCode
+
         self.source, self.kind = source, kind
         self._file = LoopMachineCode(source, kind)
         self._native = None

@@ -4,7 +4,6 @@ The file `left_out.txt` lists the names. It is read when a name is missing, not 
 """
 
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 
@@ -39,6 +38,8 @@ def why_left_out(namespace, name):
 @cache
 def entries():
     """Return {name: LeftOut} of the names in `left_out.txt`, in the order of their lines."""
+    from pathlib import Path
+
     loader = globals()["__spec__"].loader
     text = loader.get_data(str(Path(__file__).with_suffix(".txt"))).decode()
     found, reason = {}, None

@@ -72,7 +72,7 @@ class Module(Owning):
 
     def __init__(self, name: str | None = None):
         if name is None:
-            name = _WORD_STARTS.sub("_", type(self).__name__).lower()
+            name = re.sub(_WORD_STARTS, "_", type(self).__name__).lower()
         elif not str(name).isidentifier():
             raise InvalidArgumentError(
                 f"{name!r} is not a valid module name: expected a Python identifier."
@@ -146,7 +146,7 @@ def _visit(module, which, found, visited):
 
 
 # A word of a class name starts at these positions, by TensorFlow's rule.
-_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")
+_WORD_STARTS = r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])"
 
 
 def _belongs(variable, which):

@@ -31,14 +31,18 @@ class _Bits(threading.local):
     """One Philox per thread; a draw sets its key and counter, 10 times faster than creating one."""
 
     place = None  # the `drawing_at` context that is open in this thread, or None
+    philox: Any = None
 
-    def __init__(self):
+    def begin(self):
+        """Create this thread's Philox; `numpy.random` is loaded at its first use."""
         self.philox = np.random.Philox(key=[0, 0])
         self.generator = np.random.Generator(self.philox)
         self.state = self.philox.state
 
     def at(self, seed, number, use=_DRAWS, counted=0):
         """Return the generator at the start of a draw, or `counted` steps of four words later."""
+        if self.philox is None:
+            self.begin()
         state = self.state
         state["state"]["key"][:] = (seed, use)
         # Each draw has its own range of 2**128 counter values.

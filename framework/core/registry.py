@@ -106,7 +106,7 @@ class Registry:
 
 def snake_case(name):
     """Return a name in snake case: `Conv2DTranspose` becomes `conv2d_transpose`."""
-    return _WORD_STARTS.sub("_", name).lower()
+    return re.sub(_WORD_STARTS, "_", name).lower()
 
 
-_WORD_STARTS = re.compile(r"(?<=[A-Za-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])")
+_WORD_STARTS = r"(?<=[A-Za-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])"

@@ -3,6 +3,7 @@
 import operator
 
 from framework.core.errors import DTypeError, InvalidArgumentError
+from framework.data.stage import Pipeline
 
 
 def made(stage):
@@ -15,9 +16,7 @@ def made(stage):
 
 def stage_of(dataset, name):
     """Return the last stage of a Dataset; an error begins with `name`."""
-    from framework.data.dataset import Dataset
-
-    if not isinstance(dataset, Dataset):
+    if not isinstance(dataset, Pipeline):
         raise DTypeError(f"{name} must be a Dataset, got {type(dataset).__name__}.")
     return dataset._framework
 

@@ -18,7 +18,7 @@ from framework.data.iterator import Iterator, NumpyIterator
 from framework.data.ordering_methods import OrderingMethods
 from framework.data.parallel import AUTOTUNE  # noqa: F401 (a public name)
 from framework.data.records import matching
-from framework.data.stage import INFINITE, UNKNOWN, Counter, GeneratorStage, Slices
+from framework.data.stage import INFINITE, UNKNOWN, Counter, GeneratorStage, Pipeline, Slices
 from framework.data.storing_methods import StoringMethods
 from framework.data.structure import array_in, like, map_named, packer, rows_in
 
@@ -26,7 +26,7 @@ INFINITE_CARDINALITY = INFINITE
 UNKNOWN_CARDINALITY = UNKNOWN
 
 
-class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods):
+class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods, Pipeline):
     """A sequence of elements that can be iterated repeatedly.
 
     An element is a tensor, or a tuple or dict of elements. Functions passed to `map`, `filter`,
@@ -43,13 +43,6 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     >>> [batch.tolist() for batch in data]
     [[10, 20], [30, 40], [50]]
     """
-
-    def __init__(self, variant_tensor: Any):
-        """Internal: users call the static methods below. Subclasses may use all other names.
-
-        `variant_tensor` has TensorFlow's name, but its value is a `Stage`.
-        """
-        self._framework = variant_tensor
 
     # ---- sources ----
 

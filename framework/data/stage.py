@@ -1,4 +1,4 @@
-"""Stage: the base class of a pipeline's stages, and the source stages.
+"""Pipeline, its stages' base class `Stage`, and the source stages.
 
 An `indexed` stage selects rows of arrays by number (`row_gathering.py`) and has `rows()` for one
 iteration. Other stages have `elements()`, one by one. `after(n)` begins an iteration in its middle,
@@ -24,6 +24,21 @@ from framework.data.structure import as_element, names, packer, spec_like, spec_
 from framework.ops.sparse_tensor import SparseTensor, SparseTensorSpec, as_sparse
 
 INFINITE, UNKNOWN = -1, -2
+
+
+class Pipeline:
+    """The base class of Dataset; recognizes Datasets without an import of all stages.
+
+    Attributes:
+        _framework: the last Stage.
+    """
+
+    def __init__(self, variant_tensor: Any):
+        """Internal: users call the static methods of Dataset. Subclasses may use all other names.
+
+        `variant_tensor` has TensorFlow's name, but its value is a `Stage`.
+        """
+        self._framework = variant_tensor
 
 
 class Stage:

@@ -7,7 +7,6 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.program_settings import print_message
 from framework.layers.base import Layer
 from framework.layers.tracking import LayerRecord
-from framework.models.summary import summary_html, summary_text
 from framework.training.trainer import Trainer
 from framework.training.training_step import compiled_step, overrides, require_compiled
 
@@ -339,12 +338,16 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
             layer_range: two names (or patterns): the first and the last layer to show.
             show_groups: show each layer's settings from the `groups` of the optimizer.
         """
+        from framework.models.summary import summary_text
+
         text = summary_text(
             self, line_length, positions, expand_nested, show_trainable, layer_range, show_groups
         )
         (print_fn or print_message)(text)
 
     def _repr_html_(self):
+        from framework.models.summary import summary_html
+
         return summary_html(self)
 
 

@@ -27,7 +27,6 @@ from framework.training.compile_arguments import (
     metrics_from,
     optimizer_of,
 )
-from framework.training.mistakes.outputs import metric_mistakes, output_mistakes
 from framework.training.output_matching import Outputs, name_of, output_layer, output_names_of
 from framework.training.usage_warnings import warn
 
@@ -185,6 +184,8 @@ class CompiledLoss:
         return loss(y_true, y_out, weight)
 
     def _match(self, y, y_pred):
+        from framework.training.mistakes.outputs import output_mistakes
+
         self._outputs = outputs = Outputs(y_pred, self._layer_names and self._layer_names())
         losses = outputs.spread(self.losses, "loss", is_loss)
         weights = outputs.spread(self.loss_weights, "loss_weights")
@@ -341,6 +342,8 @@ class CompiledMetrics:
 
     def match(self, y, y_pred):
         """Match the metrics to the outputs of this batch."""
+        from framework.training.mistakes.outputs import metric_mistakes
+
         outputs = Outputs(y_pred, self._layer_names and self._layer_names())
         flat = nest.flatten(y_pred)
         matched = []

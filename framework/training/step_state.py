@@ -8,7 +8,6 @@ import numpy as np
 from framework.core.errors import DamagedFileError, InvalidArgumentError, LoadError
 from framework.core.random import global_generator, seeded, seeded_by
 from framework.optimizers.asking import state_of as state_of_optimizer
-from framework.saving.states import read_state, write_state
 
 _GENERATOR, _SEEDED = "random/global", "random/seeded/"
 _KIND = "training step"
@@ -69,6 +68,8 @@ def restore(saved, model, optimizer, metrics, accumulator):
 
 def save(filepath, state):
     """Write a state to a file."""
+    from framework.saving.states import write_state
+
     texts = {name: str(array) for name, array in state.items() if array.dtype.kind == "U"}
     arrays = {name: array for name, array in state.items() if name not in texts}
     write_state(filepath, _KIND, arrays, texts)
@@ -76,6 +77,8 @@ def save(filepath, state):
 
 def load(filepath):
     """Return the state in a file."""
+    from framework.saving.states import read_state
+
     with read_state(filepath, _KIND) as file:
         if not isinstance(file.values, dict):
             raise DamagedFileError(f"{filepath}: expected a dict of texts.")
