@@ -129,7 +129,7 @@ def _of_no_rows(op, xs, batched, attrs):
 
 
 def _matmul(op, xs, batched, attrs):
-    """Multiply matrices; products with a shared operand become larger ones, faster in BLAS."""
+    """Multiply matrices; merge products that share an operand, because BLAS is faster then."""
     (a, b), (a_batched, b_batched) = xs, batched
     shape_a, shape_b = shape_of(a), shape_of(b)
     transpose_a, transpose_b = attrs.get("transpose_a"), attrs.get("transpose_b")
@@ -140,7 +140,7 @@ def _matmul(op, xs, batched, attrs):
         return reshape(found, shape=(*shape_a[:-1], shape_b[not transpose_b]))
     columns = shape_b[-2 if transpose_b else -1]
     if not a_batched and len(shape_a) == 2 and len(shape_b) == 3 and columns == 1:
-        # Each matrix in b is one column, so the columns are stored as the rows of one matrix.
+        # Each matrix in b is one column, so use these columns as the rows of a single matrix.
         count = shape_b[0]
         flat = reshape(b, shape=(count, math.prod(shape_b[1:])))
         found = op(flat, a, transpose_b=not transpose_a)
@@ -169,7 +169,7 @@ def _largest_divisor(n, most):
 
 
 def _tanh_back(op, xs, batched, attrs):
-    """Compute the derivative of tanh; its factor 1 - y² only once if all rows share `y`."""
+    """Compute the derivative of tanh; compute its factor 1 - y² once if all rows share `y`."""
     (g, y), (_, y_batched) = xs, batched
     if y_batched:
         return _broadcasting(op, xs, batched, attrs)
@@ -179,7 +179,7 @@ def _tanh_back(op, xs, batched, attrs):
 def _with_attrs(change):
     """Return a rule for an op of one input; `change(shape, attrs)` returns the new attributes.
 
-    `shape` has the leading axis.
+    `shape` includes the leading axis of rows.
     """
 
     def rule(op, xs, batched, attrs):
@@ -221,7 +221,7 @@ _BLAS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def _summed(x, count, n, shape):
-    """Sum each row over its first `n` sub-arrays by a product with ones, 6 times the speed."""
+    """Sum each row over its first `n` sub-arrays by a matrix product with ones, 6 times faster."""
     stack = reshape(x, shape=(count, n, math.prod(shape)))
     return reshape(matmul(np.ones((1, n), np_dtype_of(x)), stack), shape=(count, *shape))
 

@@ -56,11 +56,11 @@ class _Row:
         self.ndim, self.size = len(self.shape), math.prod(self.shape)
 
     def min(self):
-        """Return the smallest element of all rows, by which checks of bounds see every row."""
+        """Return the smallest element of all rows, so that bounds checks cover every row."""
         return self._array.min()
 
     def max(self):
-        """Return the largest element of all rows, by which checks of bounds see every row."""
+        """Return the largest element of all rows, so that bounds checks cover every row."""
         return self._array.max()
 
 
@@ -129,7 +129,7 @@ class Batched(Operand):
 
 
 def _one_dtype(a, b):
-    """Return operands of equal dtype unchanged, others converted by `strict`."""
+    """Return operands of equal dtype unchanged; convert others to one dtype or raise (`strict`)."""
     x, y = np_dtype_of(a), np_dtype_of(b)
     if x is y or (type(b) is float and x is not None and x.kind == "f"):
         return a, b
@@ -140,7 +140,7 @@ add_operators(Batched, _one_dtype)
 
 
 def rows_of(x, level, count):
-    """Return `x` with a leading axis of `count` rows, repeated if `x` has none of this level."""
+    """Return `x` with a leading axis of `count` rows, repeated if it is not batched at `level`."""
     if type(x) is Batched and x.level is level:
         return x.value.dense() if type(x.value) is Diagonal else x.value
     return repeated(x, count)

@@ -1,4 +1,4 @@
-"""The start and the end of a backward pass: checks of sources, and cotangents of targets."""
+"""Helpers for the start and end of a backward pass: source checks, cotangents of targets."""
 
 import enum
 
@@ -52,7 +52,8 @@ def seeds(target, output_gradients, taped):
         # This is the fast path for the most common target, a scalar loss.
         one = _ONES.get(target.array.dtype)
         if one is not None:
-            # A target that no tape recorded has no serial, but it may be a source itself.
+            # A target that no tape recorded has no serial; it needs one, because it may also be a
+            # source.
             if target.serial is None:
                 target.serial = next(serials)
             return {target.serial: Tensor(one) if taped else one}
@@ -161,7 +162,7 @@ def added(first, second):
 def cotangents(grads, kept, produced, taped, nones):
     """Return the cotangents of an op's several outputs; None if all are missing.
 
-    A single missing cotangent is zeros, or None if the op's rule accepts that (`nones`).
+    If only some are missing, these are zeros, or None if the op's rule accepts that (`nones`).
     """
     for serial, _, _ in produced:
         if serial in grads:

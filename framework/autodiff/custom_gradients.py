@@ -91,7 +91,7 @@ class CustomGradient:
     def __init__(self, f):
         functools.update_wrapper(self, f)
         self._f = f
-        # {number of inputs with a derivative: the op that calls with this many inputs record}
+        # {n: the op that is recorded for calls with n differentiable inputs}
         self._ops = {}
 
     def __call__(self, *args, **kwargs):
@@ -147,7 +147,7 @@ class _Operation:
 
 
 class CustomGradientOp(Op):
-    """The op that recorders receive for a call of a decorated function; see the module."""
+    """The op that recorders receive for a call of a decorated function (see module docstring)."""
 
     __slots__ = ("count",)
 
@@ -378,7 +378,7 @@ def _under_its_name(decorated, f):
 
 
 class _TapesPaused:
-    """Context in which no tape of this thread records; other recorders continue to receive ops."""
+    """Context manager that pauses the tapes of this thread; other recorders still receive ops."""
 
     def __enter__(self):
         self._stack = thread.stack

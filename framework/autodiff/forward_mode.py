@@ -256,7 +256,7 @@ class _Transposition(GradientTape):
 
 
 class _RecordedCall:
-    """One recorded call of an op, with the op's plan for the inputs that have tangents."""
+    """One recorded call of an op; `plan` lists the rules of the inputs that have tangents."""
 
     def __init__(self, op, plan, args, attrs, outputs, saved):
         self.op, self.plan, self.args, self.attrs = op, plan, args, attrs

@@ -258,7 +258,7 @@ def _at_once(tape, target, sources, eye, careful=True):
     """Run one backward pass per block of rows; return None if a rule fails and `careful`."""
     count = max(eye.count, 1)
     step = count if _taped() else max(_BLOCK // _widest(tape), _FEWEST)
-    # This makes all blocks about equally large.
+    # Make all blocks about equally large.
     step = math.ceil(count / math.ceil(count / step))
     try:
         blocks = [

@@ -1,9 +1,9 @@
 """Notes: rare events that a tape stores so that `autodiff/debug/` can explain missing gradients.
 
 The record of edges does not show these events: an op without derivative received a tracked input,
-    Python read a tracked value, a layer was called, recording was paused, or the backward pass had
-    no cotangent for an edge. A note is `(kind, number of edges so far, subject,
-serials)`; `UNMET` adds the serials of the outputs.
+Python read a tracked value, a layer was called, recording was paused, or the backward pass had no
+cotangent for an edge. A note is `(kind, number of edges so far, subject, serials)`; a note of kind
+`UNMET` also has the serials of the outputs.
 
 The modules of `debug/` are imported by the methods that need them, never while a tape records.
 """

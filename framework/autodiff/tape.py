@@ -82,7 +82,7 @@ class GradientTape(TapeNotes, Jacobians):
         self._persistent = persistent
         self._watch_accessed = watch_accessed_variables
         self._recording = False
-        # A new tape is consumed (it has no record) and fresh until it is entered.
+        # A new tape has no record, so it counts as consumed; it is fresh until it is entered.
         self._consumed = self._fresh = True
         self._clear()
         if trace:
@@ -341,7 +341,7 @@ class GradientTape(TapeNotes, Jacobians):
         while edges:
             produced, last, op, rule, serial, shape, count, read = edges.pop()
             if rule is None:
-                # Free these before a joint rule, which may need much memory to recompute values.
+                # Free cotangents, because a joint rule may need much memory to recompute values.
                 g = d = None
                 self._joined(op, produced, read, grads, needed, kept, taped)
                 continue
@@ -469,7 +469,7 @@ class _PausedTape:
 
 
 def _ignore(_):
-    """Ignore a note: a persistent tape keeps its record, which shows the same."""
+    """Store no note: a persistent tape keeps its record, which has the same information."""
 
 
 def _differentiating():
@@ -486,7 +486,7 @@ def through_composite(op, inputs, asked, g):
     """
     args, attrs = inputs
     with GradientTape() as tape:
-        # These copies give a tensor that is passed as two inputs a gradient for each of them.
+        # Copy the inputs, so that a tensor that is passed twice gets a gradient for each input.
         args = [identity(a) if is_asked else a for a, is_asked in zip(args, asked, strict=True)]
         wanted = [a for a, is_asked in zip(args, asked, strict=True) if is_asked]
         tape.watch(wanted)

@@ -101,7 +101,7 @@ def _at_once(fn, elems, leaves, count):
 
 
 def _whole(leaf, level, count):
-    """Return a result of the function for all rows; one that depends on no row is repeated."""
+    """Return a result of the function for all rows; repeat it if it does not depend on the rows."""
     if leaf is None:
         return None
     if type(leaf) is IndexedSlices:

@@ -6,8 +6,8 @@ import numpy as np
 
 from framework.core.buffers import return_freed_memory
 
-LARGE = 1 << 24  # minimum bytes of an arena for which freed memory is returned first
-_LINE = 64  # bytes of a cache line; each slot starts on one, because unaligned loads are slower
+LARGE = 1 << 24  # bytes; before allocating this much, return freed memory to the system
+_LINE = 64  # bytes of a cache line; slots are aligned to it, because unaligned loads are slower
 
 
 class Arena:
@@ -17,19 +17,21 @@ class Arena:
 
     Attributes:
         now: the position of the node whose code is being generated.
-        views: {(slot, shape, dtype): the name of the array in the source}, in the order of `make`.
+        views: {(slot, shape, dtype): the name of the array in the source}, in the order in which
+            `make` returns the arrays.
     """
 
     def __init__(self):
         self.now = 0
         self.views = {}
-        # For each slot: its bytes, and the positions of the first and the last node that use it.
+        # For each slot: its size in bytes, and the positions of the first and the last node that
+        # use it.
         self._sizes, self._first, self._last = [], [], []
         self._of = {}  # root of an alias class -> index of its slot
 
     @staticmethod
     def holds(value):
-        """Return whether the arena can hold the value: plain numbers, at least one."""
+        """Return whether the arena can hold the value: a nonempty array of plain numbers."""
         return value.dtype.kind in "fiub" and value.nbytes > 0
 
     def take(self, root, value):
@@ -41,11 +43,10 @@ class Arena:
         return slot
 
     def hand_over(self, root, value, to):
-        """Give the slot of alias class `root` to class `to`, unless their sizes differ; return
-        success.
+        """Move a slot from alias class `root` to class `to`; return False if the sizes differ.
 
         Args:
-            value: the new value, of the class with root `to`.
+            value: the value of class `to` that will use the slot.
         """
         slot = self._of.get(root)
         if slot is None or self._sizes[slot] != value.nbytes:
@@ -84,16 +85,16 @@ class Arena:
         """Allocate the arena and return the arrays of `views`, in order.
 
         Args:
-            lent: pairs (Value, position): further arrays, in use from that position to the end of
-                the call. They follow the arrays of `views`. They lie where nothing is needed by
-                then, or behind all slots.
+            lent: pairs (Value, position) of further arrays, returned after those of `views`. Each
+                is in use from its position to the end of the call. It gets memory of slots that are
+                free by then, or memory after all slots.
         """
         values = [value for value, _ in lent]
         offsets = [*self.offsets, *(self._beside(lent) if lent else ())]
         sizes = self._sizes + [value.nbytes for value in values]
         nbytes = max((at + n for at, n in zip(offsets, sizes, strict=True)), default=0)
         if nbytes >= LARGE:
-            return_freed_memory()  # of the eager calls before
+            return_freed_memory()  # memory that earlier eager calls freed
         whole = np.empty(nbytes + _LINE, np.uint8)
         whole = whole[-whole.ctypes.data % _LINE :]
         arrays = [(offsets[slot], shape, dtype) for slot, shape, dtype in self.views]
@@ -130,13 +131,14 @@ def peak(pieces):
 
 
 def packed(sizes, first, last, known=()):
-    """Return offsets of blocks, live from position `first` to `last`, in little memory.
+    """Return memory offsets of blocks that are live from position `first` to `last`.
 
-    Larger blocks come first, each into the smallest gap between blocks that are live at the same
-    time (Pisarchyk and Lee, Efficient memory management for deep neural net inference, 2020).
+    To save memory, place larger blocks first, each in the smallest sufficient gap between blocks
+    that are live at the same time (Pisarchyk and Lee, Efficient memory management for deep neural
+    net inference, 2020).
 
     Args:
-        known: the offsets of the first blocks, if they are given.
+        known: fixed offsets for the first blocks of the list.
     """
     sizes, first, last = (np.array(x, np.int64) for x in (sizes, first, last))
     offsets, ends = np.zeros_like(sizes), np.zeros_like(sizes)

@@ -112,7 +112,7 @@ class AuditRecorder(GraphRecorder):
     # ---- recorder events ----
 
     def op(self, op, args, attrs, outputs, saved):
-        # This method is the most frequent one, so `_next` is inlined, and a single output needs no
+        # This method is called most often, so `_next` is inlined, and a single output needs no
         # loop.
         at = self._at
         if at is None or self._block is not None:
@@ -173,7 +173,7 @@ class AuditRecorder(GraphRecorder):
             value = self._read[serial]
         else:
             value = self._graph.variables.get(serial)
-            # The graph does not contain this variable.
+            # The trace did not read this variable, so any use of its value will be a difference.
             if value is None:
                 value = Value(tensor.array, variable=variable)
             self._read[serial] = value

@@ -11,11 +11,11 @@ class _Setting:
 
 
 def set_audit(wanted=True):
-    """Choose whether plans are audited.
+    """Choose whether plans, the compiled calls of a `tf.function`, are audited.
 
-    At calls 10, 20, 40, 80, ... of a plan the Python body runs, too. If it differs from the plan,
-    the plan is dropped with a warning that names the line, and the call returns the result of the
-    body.
+    An audit also runs the Python body, at calls 10, 20, 40, 80, ... of a plan. If the body does
+    something different, the plan is dropped with a warning that names the line, and the call
+    returns the result of the body.
 
     Args:
         wanted: a bool. True by default.
@@ -31,7 +31,7 @@ def set_audit(wanted=True):
 
 
 def get_audit():
-    """Return whether plans are audited; see `set_audit`."""
+    """Return whether plans (compiled calls) are audited; see `set_audit`."""
     return _Setting.wanted
 
 
@@ -58,5 +58,5 @@ class Audits:
         self.at, self._spacing, self.due = call + self._spacing, 2 * self._spacing, False
 
     def postpone(self, call):
-        """Reschedule an audit for which a guard failed, because the call took another path."""
+        """Postpone the due audit: a guard failed, so this call did not use the plan."""
         self.at, self.due = call + self._spacing, False

@@ -26,7 +26,7 @@ class BlockedFunction:
         bound: `bound(key, text, value)` returns a name for an object in the source's namespace.
         over: {id of an output: the inputs whose memory it can overwrite}.
 
-    A call can have arrays of another size than the group's; all have the size of the first.
+    The arrays of a call may have another size than the group's, but all have the same size.
     """
 
     def __init__(self, name, group, bound, over):
@@ -119,7 +119,8 @@ class BlockedFunction:
         """Return the name of the block that a node writes: part of an output array, or scratch
         memory.
 
-        Scratch blocks hold temporaries, and outputs whose array a later node still reads.
+        Scratch blocks hold temporaries, and outputs that will overwrite an input which a later node
+        still reads.
         """
         end = self._end.get(id(output))
         last = [self._last[id(v)] for v in self._over.get(id(output), ()) if id(v) in self._last]

@@ -18,11 +18,11 @@ _STORES = {
     "STORE_GLOBAL": GLOBAL, "STORE_NAME": GLOBAL, "STORE_DEREF": CLOSURE, "STORE_ATTR": ATTRIBUTE,
 }  # fmt: skip
 
-_known = {}  # id of a code object -> (code object, its paths)
+_known = {}  # id of a code object -> (code object, result of `paths_of`)
 
 
 def paths_of(code):
-    """Return the reads in a code object that begin at a global, closure variable or argument.
+    """Return the globals, closure variables and arguments that code reads, with attribute paths.
 
     Returns:
         A list of (kind, name, steps): GLOBAL, CLOSURE or LOCAL (an argument), the variable's name,

@@ -185,7 +185,7 @@ class CallArguments:
         return self._leaves
 
     def own(self, arrays, places=None):
-        """Return the arrays, but copies of the caller's NumPy arrays, which the caller may change.
+        """Return the arrays; copy NumPy arrays of the caller, who may change them later.
 
         Args:
             arrays: the arrays that `describe` appended.
@@ -211,7 +211,7 @@ def named(names, values):
 
 
 class ObjectTokens:
-    """Tokens that stand for objects in keys of plans; plans of a deleted object are dropped."""
+    """Tokens for objects in the plan cache's keys; the plans of a deleted object are dropped."""
 
     def __init__(self, plan_cache):
         self._plan_cache, self._tokens = plan_cache, {}
@@ -252,7 +252,7 @@ class ObjectTokens:
 
 
 class ObjectToken:
-    """Represents an object in keys of plans; `text` describes the object."""
+    """Represents an object in the plan cache's keys; `text` describes the object."""
 
     __slots__ = ("text",)
 

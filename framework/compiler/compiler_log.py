@@ -1,8 +1,8 @@
-"""The compiler's messages in the log `framework`."""
+"""Log messages of the compiler, under the logger name `framework`."""
 
 
 def tell(sentence, error=None):
-    """Log `message` as a warning, and at level DEBUG the traceback of the error that caused it."""
+    """Log `sentence` as a warning, and at level DEBUG the traceback of the error that caused it."""
     import logging
 
     logger = logging.getLogger("framework")

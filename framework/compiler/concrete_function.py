@@ -21,7 +21,8 @@ class ConcreteFunction:
     """A function for one signature: the dtypes and shapes of its tensors, and its other arguments.
 
     A call takes the tensors; the other arguments have the values that the signature gives. There is
-    no TensorFlow graph: `source` has the plans, and `fn.explain()` lists them.
+    no TensorFlow graph: `source` is the generated code, and `fn.explain()` lists the compiled
+    plans.
 
     >>> import framework as tf
     >>> f = tf.function(lambda x, n: x * n)
@@ -82,7 +83,7 @@ class ConcreteFunction:
 
     @property
     def parameters(self):
-        """A list of [name, kind, (default,) or None] per parameter, without a method's object."""
+        """A list of [name, kind, (default,) or None] per parameter, without `self` of a method."""
         return [
             (p.name, p.kind.name, None if p.default is p.empty else (p.default,))
             for p in self._signature.parameters.values()
@@ -95,7 +96,7 @@ class ConcreteFunction:
 
     @property
     def source(self):
-        """The source of the function's plans, for all signatures."""
+        """The generated source of the function's compiled plans, for all signatures."""
         return self._function.source
 
     @property
@@ -169,7 +170,7 @@ def _result_spec(value):
 
 
 def _fit(spec, value):
-    """Return whether a value fits the spec or equals the literal, and the value to pass on."""
+    """Return (whether `value` matches `spec`, a TensorSpec or literal; the value to pass on)."""
     if isinstance(spec, TensorSpec) and spec.value_type is not Tensor:
         return spec.is_compatible_with(value), value
     if not isinstance(spec, TensorSpec):

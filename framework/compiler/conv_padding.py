@@ -1,9 +1,9 @@
-"""Padded copies: a convolution with strides pads its input itself instead of reading a padded copy.
+"""Let convolutions with strides pad their input themselves instead of reading a padded copy.
 
-Networks pad images by a layer before a convolution with strides. In a training step the padded copy
-would stay in memory until the backward pass. The results have the same bits: the windows and the
-order of their sums are the same. (Without strides they may differ: the padding decides where the
-patches of Winograd's algorithm begin.)
+Many networks pad images in a separate layer before a convolution with strides. In a training step
+the padded copy would stay in memory until the backward pass. The results are bit-identical: the
+windows and the order of their sums are the same. (Without strides they may differ: the padding
+decides where the patches of Winograd's algorithm begin.)
 """
 
 from framework.compiler.ir import Graph, OpNode
@@ -29,7 +29,7 @@ def without_padded_copies(graph):
 
 
 def _that_pad(pad, readers, ends):
-    """Return replacements for the readers of `pad`, which pad themselves; {} if one cannot."""
+    """Return replacements for the readers of `pad` that do the padding; {} if one cannot."""
     (x,), widths = pad.args, pad.attrs["widths"]
     wide = pad.outputs[0]
     if any(map(any, (widths[0], widths[-1]))) or x.dtype != wide.dtype:
@@ -55,7 +55,7 @@ def _that_pad(pad, readers, ends):
 
 
 def _uncropped(node, readers, ends):
-    """Return replacements for `conv_input` and the crop that removes padding; {} if unmatched."""
+    """Return replacements so that `conv_input` computes only what a crop after it keeps, or {}."""
     (wide,) = node.outputs
     crop = _only_reader(wide, readers, ends)
     kept = crop and _cropped(crop)
@@ -70,10 +70,10 @@ def _uncropped(node, readers, ends):
 
 
 def _with(widths, node, shape):
-    """Return the padding of a convolution plus `widths`; None if the node must stay as it is.
+    """Return the padding of a convolution plus `widths`; None if its padding must not change.
 
     Args:
-        shape: the shape of the images with `widths`, of which the node is a convolution.
+        shape: the shape of the padded images, the input of the convolution.
     """
     attrs = node.attrs
     size = attrs.get("size") or node.args[2 if node.op.name == "conv_bias_back" else 1].shape[:-2]
@@ -83,13 +83,13 @@ def _with(widths, node, shape):
     own = windows.amounts(attrs["padding"], shape[1:-1], size, *moves)
     both = [(a + c, b + d) for (a, b), (c, d) in zip(own, widths[1:-1], strict=True)]
     reach = [(k - 1) * d for k, d in zip(size, attrs["dilations"], strict=True)]
-    # a window that contains nothing but padding is left to the ops that exist for it
+    # with more padding, a window could contain nothing but padding, so keep the pad or crop op
     fits = all(max(pair) <= most for pair, most in zip(both, reach, strict=True))
     return tuple(both) if fits else None
 
 
 def _cropped(node):
-    """Return the (first, last) of each axis that a node keeps by slices, else None."""
+    """Return (start, stop) for each axis if the node only crops its input by slices, else None."""
     if not _is(node, "getitem"):
         return None
     index, (x,) = node.attrs["index"], node.inputs
@@ -104,7 +104,7 @@ def _kept(widths, shape):
 
 
 def _only_reader(value, readers, ends):
-    """Return the node that alone reads a value, else None."""
+    """Return the node that is the only reader of a value, else None."""
     found = readers.get(id(value), ())
     return found[0] if len(found) == 1 and id(value) not in ends else None
 

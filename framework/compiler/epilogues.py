@@ -1,8 +1,8 @@
 """Fusion of an elementwise node into the kernel before (epilogue) or after it (prologue).
 
 `EPILOGUES` lists ops that a kernel can apply to its first output, `PROLOGUES` ops that a kernel can
-apply to its first input. No other node may read the value between op and kernel. Fusion does not
-change a bit of the results.
+apply to its first input. No other node may read the value between op and kernel. Fusion keeps the
+results bit-identical.
 """
 
 from framework.compiler.ir import Graph, OpNode, Value
@@ -81,7 +81,7 @@ def _node(node, args, attrs, outputs):
 
 
 def _alike(a, b):
-    """Return whether shapes and dtypes are equal and of a dtype that kernels support."""
+    """Return whether two values have equal shapes and an equal dtype that kernels support."""
     same = a.shape == b.shape and a.dtype == b.dtype
     return same and a.dtype.kind == "f" and a.dtype.itemsize >= 4
 

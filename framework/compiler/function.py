@@ -47,12 +47,12 @@ def function(
 
     The first two calls with a signature run the Python body and trace its ops. If both traces are
     equal, later calls run a plan: straight-line NumPy code with preallocated buffers. If they
-    differ, the function runs eagerly, and the log `framework` has the reason. Each call reads and
-    assigns variables and draws random numbers. If Python reads a tensor's value (`if loss > 1:`),
-    another value is traced for another plan. Globals, closures and attributes that the body reads
-    are guarded; printing and other side effects happen only while tracing. Under a `GradientTape`
-    the call is recorded as one op, whose backward pass is a plan too. Under several tapes the body
-    runs eagerly.
+    differ, the function runs eagerly, and the reason is logged (logger `framework`). Each call
+    reads and assigns variables and draws random numbers. If Python reads a tensor's value, as in
+    `if loss > 1:`, a call in which it would read another value is traced for another plan. Globals,
+    closures and attributes that the body reads are guarded; printing and other side effects happen
+    only while tracing. Under a `GradientTape` the call is recorded as one op, whose backward pass
+    is a plan too. Under several tapes the body runs eagerly.
 
     Args:
         func: the function. If None, return a decorator.
@@ -150,7 +150,7 @@ class Function:
         return self._by_key(args, kwargs)
 
     def _call_with_recorders(self, args, kwargs):
-        """Handle a call with open recorders, or with compilation turned off."""
+        """Handle a call with open recorders (such as tapes), or with compilation turned off."""
         tape = listening_tape() if self._wanted and tier.tier() != "off" else None
         if tape is None:
             return self._call_eagerly(args, kwargs)
@@ -304,7 +304,7 @@ class Function:
 
 
 class BoundFunction(functools.partial):
-    """A `tf.function` as a method of one object; calls cost what those of a Python method do."""
+    """A `tf.function` bound to one object; a call costs as much as that of a bound method."""
 
     __slots__ = ()
 

@@ -1,10 +1,9 @@
-"""Backends of a fused function: NumPy calls over blocks (`NumpyBlocks`) and Numba loops
-(`NumbaLoops`).
+"""Backends of a fused function: NumPy calls on blocks (`NumpyBlocks`) or loops (`NumbaLoops`).
 
-A call computes a list of variables; all use the scalars that `prepare` returned. A variable is a
-pair: its arrays, of equal size and in C order, and a destination for each result, which can be the
+A call updates a list of variables with the same scalars, which `prepare` returned. Each variable is
+a pair: its arrays, of equal size and in C order, and an array for each result, which can be the
 array that the result replaces. Backends with equal `alike` compute the same function, so one call
-can compute the variables of several.
+can update the variables of several backends.
 
 Both backends give the same bits if the graph has no sums and no exp or similar ops on arrays.
 """
@@ -48,8 +47,8 @@ class Namespace(dict):
 class ScalarNodes:
     """NumPy calls for the scalar nodes that do not depend on sums; both backends call `prepare`.
 
-    `prepare(*scalars)` returns 0-d arrays for `read`, the scalars that nodes of `rest` read. `rest`
-    are all other nodes. Objects with equal `key` compute the same function.
+    `rest` lists all other nodes, and `read` the scalars that they read. `prepare(*scalars)`
+    computes these as 0-d arrays. Objects with equal `key` compute the same function.
     """
 
     def __init__(self, graph):
@@ -85,7 +84,8 @@ class ScalarNodes:
             v.dtype.char in "fd" for v in (*node.inputs, *node.all_outputs)
         ):
             return f"{name} = {operator.join(operands)}"
-        # A forward function that is not a ufunc may treat NumPy scalars as Python numbers.
+        # A forward function that is not a ufunc may treat NumPy scalars as Python numbers, so pass
+        # it arrays.
         if ufunc_of(node.op) is None:
             operands = [f"asarray({o})" if o in known else o for o in operands]
         # Omit the wrapper that suppresses warnings, because the caller runs under `no_warnings`.
@@ -103,7 +103,7 @@ class ScalarNodes:
 
 
 class NumpyBlocks:
-    """The NumPy backend: calls block by block, into scratch blocks and the destinations.
+    """The NumPy backend: computes block by block into scratch blocks and the result arrays.
 
     Args:
         graph: a Graph of elementwise nodes, whose arguments are the arrays, then the scalars.
@@ -159,7 +159,9 @@ class NumbaLoops:
         rest = Graph(graph.arguments, self.numbers.rest, [], graph.results)
         groups = grouped(rest, fits_loop, gains_as_loop, numbers=True).nodes
         if not all(type(g) is FusionGroup for g in groups):
-            raise InvalidArgumentError("a loop cannot compute all ops of the function.")
+            raise InvalidArgumentError(
+                "fused function: a Numba loop cannot compute all of its ops."
+            )
         arrays = [v for v in graph.arguments if v.shape]
         # A call puts its arrays into one list, the pool: arguments, scalars, temporary arrays.
         # Values are identified by their index in the pool.
@@ -250,11 +252,12 @@ class _BatchedLoop:
     """A loop that one call runs for several variables. The thread team shares the elements if that
     saves time: Adam on 100,000 parameters takes half the time.
 
-    The machine code does not check its arrays. This class checks dtypes once per list of sizes.
+    The machine code does not check its arrays. This class checks dtypes at the first call with each
+    list of sizes.
     """
 
     def __init__(self, group, graph):
-        # The graph keeps its Values alive, because their ids are part of the key in `_built`.
+        # Keep a reference to the graph, because ids of its Values are part of the keys of `_built`.
         self._graph = graph
         self._task, self._each = group.task, group.seconds() / group.size
         values = *group.inputs, *group.outputs
@@ -284,7 +287,8 @@ class _BatchedLoop:
         try:
             numbers, parts = self._known[key]
         except KeyError:
-            # The sizes change from call to call, so old entries are useless.
+            # The cache is full because the sizes change from call to call, so old entries are
+            # useless.
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             numbers, parts = self._known[key] = self._template(key[1:], [a.dtype for a in arrays])
@@ -292,7 +296,7 @@ class _BatchedLoop:
 
     def _template(self, sizes, dtypes):
         if dtypes != self._dtypes * len(sizes):
-            raise TypeError(f"expected arrays of {self._dtypes}, got {dtypes}")
+            raise TypeError(f"fused function: expected arrays of {self._dtypes}, got {dtypes}.")
         parts, numbers, tasks = threads.parts(self._each * sum(sizes)), [], []
         for size in sizes:
             extent = -(-size // CHUNK)

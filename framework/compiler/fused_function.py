@@ -16,7 +16,7 @@ from framework.core.errors import InvalidArgumentError
 from framework.core.tensor import Tensor
 from framework.kernels import tier
 
-_told = set()  # reasons of failures that have been logged
+_told = set()  # steps, such as "compiling", whose failure has been logged
 
 
 class FusedFunction:
@@ -30,10 +30,9 @@ class FusedFunction:
         ndim: the number of dimensions of the arrays while tracing.
 
     `form` is the backend: `NumpyBlocks`, or `NumbaLoops` once these are compiled. It is None if the
-        caller must call the function directly: the function sums over all elements (only loops
-        support this), is not elementwise, reads sizes or values in Python, or uses state.
-        `possible` is false if no
-    backend can compute it.
+    caller must call the function directly: the function sums over all elements (only loops support
+    this), is not elementwise, reads sizes or values in Python, or uses state. `possible` is false
+    if no backend can compute the function.
     """
 
     def __init__(self, function, arrays, numbers, dtype, ndim=1):
@@ -57,7 +56,7 @@ class FusedFunction:
         self._whole = [s for s in nodes if s.all_outputs[0].shape] if pure else []
 
     def _is_distinct(self):
-        """Return whether results may be in place: each is new, or the argument it replaces."""
+        """Return whether results may be written in place: none is constant or another argument."""
         results, arguments = self._graph.results, self._graph.arguments
         if any(v.shape != self._shape or v.constant is not None for v in results):
             return False

@@ -30,7 +30,7 @@ class FusionGroup:
         self.met = set()  # ids of all inputs and outputs of the group's nodes
 
     def has_room(self, nodes):
-        """Return whether the group with the nodes added stays within a loop's limit of arrays."""
+        """Return whether the group, extended by `nodes`, stays within a loop's limit of arrays."""
         return len(self.met.union(*map(_met, nodes))) <= MOST_ARRAYS
 
     @property
@@ -194,7 +194,7 @@ class _FusionPass:
         self._home.update((id(v), group) for s in numbers.nodes for v in s.all_outputs)
 
     def _gather_numbers(self):
-        """Merge the remaining scalar groups into a group of arrays; open groups are independent."""
+        """Merge the remaining scalar groups into an array group; open groups are independent."""
         whole = [g for g in self._opened if g.shape]
         for group in [g for g in self._opened if not g.shape]:
             if whole:

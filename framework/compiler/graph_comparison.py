@@ -1,4 +1,4 @@
-"""Comparison of two graphs: a graph becomes a plan only if two traces give equal graphs.
+"""Comparison of two graphs: a graph is compiled to a plan only if two traces are equal.
 
 Values that Python computes without ops (from arrays or Python numbers) are constants of a trace. If
 such a constant differs in the next trace, a plan cannot repeat the call.
@@ -84,7 +84,7 @@ def _node_difference(s, t, numbers):
         x.shape != y.shape or x.dtype != y.dtype
         for x, y in zip(s.all_outputs, t.all_outputs, strict=True)
     ):
-        # If the shape of the result depends on values, the next node is a guard on the shape.
+        # If the result's shape depends on values, the next node is a guard on it, which fails.
         return Difference("", t.line, guarded=type(s) is OpNode and s.op.sized_by_values)
     return None
 

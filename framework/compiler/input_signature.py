@@ -46,7 +46,8 @@ class InputSignature:
         if given > len(self.specs) or bound.kwargs:
             raise SignatureError(
                 f"{self._name()} takes {len(self.specs)} arguments by its "
-                f"input_signature, got {given + len(bound.kwargs)}. The others keep their defaults."
+                f"input_signature, got {given + len(bound.kwargs)}. Parameters without a "
+                "TensorSpec keep their defaults."
             )
         bound.apply_defaults()
         return bound
@@ -65,7 +66,7 @@ class InputSignature:
         )
 
     def _fit_one(self, spec, value, name):
-        if spec.value_type is not Tensor:  # a ragged or sparse one, which is not converted
+        if spec.value_type is not Tensor:  # ragged and sparse tensors are not converted
             if not spec.is_compatible_with(value):
                 raise self._misfit(spec, value, name)
             return value

@@ -79,7 +79,7 @@ class DrawNode:
 
 
 class GuardNode:
-    """A guard: Python read a value or its shape, so the graph is valid only for the same result."""
+    """A guard: Python read a value or shape; the graph is valid only if a call reads the same."""
 
     __slots__ = ("args", "expected", "how", "layer", "line")
     all_outputs = outputs = saved = ()
@@ -94,7 +94,7 @@ class GuardNode:
 
 
 class _LayerRef:
-    """A weak reference to the layer whose call contained a node, and the layer's path."""
+    """Weak reference to the layer whose call traced a node; it keeps the path of the layer."""
 
     __slots__ = ("_layer", "_path")
 
@@ -137,7 +137,7 @@ class Graph:
         results: the Values returned.
     """
 
-    facts = None  # further data that must be equal in two traces for them to become a plan
+    facts = None  # further data that must be equal in two traces, or no plan is compiled
     structure = None  # the structure (nest) of the returned value
     watched = types.MappingProxyType({})  # serial of a variable -> whether a tape watched it
     blocks = types.MappingProxyType({})  # index of a block's first node -> Block
@@ -183,8 +183,8 @@ _EXACT = ("float", "item", "int", "index", "bool", "complex", "format")
 class GraphRecorder(Recorder):
     """Records the events of one call and builds its Graph.
 
-    Tensors are identified by serials, so none is kept alive. A tensor that no event produced is a
-    constant. `refusal` is the reason why a plan cannot repeat the call, or None.
+    Tensors are identified by serial numbers, so none is kept alive. A tensor that no recorded event
+    produced is a constant. `refusal` is the reason why a plan cannot repeat the call, or None.
 
     Args:
         arguments: the argument tensors of the call.
@@ -250,7 +250,7 @@ class GraphRecorder(Recorder):
 
     @staticmethod
     def redo(after):
-        """Restore the state after the call, which `undo` returned as it reverted the call."""
+        """Reverse `undo`: restore the state after the call, which `undo` returned as `after`."""
         for variable, array in after:
             variable._array = array
 
@@ -271,7 +271,7 @@ class GraphRecorder(Recorder):
         return value
 
     def known(self, tensor):
-        """Return the Value of a tensor, or None if no event produced it."""
+        """Return the Value of a tensor, or None if no recorded event produced the tensor."""
         return self._values.get(tensor.serial)
 
     def _value(self, tensor):
@@ -387,7 +387,7 @@ class GraphRecorder(Recorder):
 
 
 class _SideRecorder(Recorder):
-    """Replaces a GraphRecorder in `pause_all`, where a read of a traced tensor prevents a plan."""
+    """Replaces a paused GraphRecorder: reading a traced tensor meanwhile prevents a plan."""
 
     def __init__(self, recording):
         self._recording, self.effect = recording, recording.effect
@@ -417,7 +417,7 @@ def _plain(value):
 
 
 class _TraceRefusal:
-    """Why a plan cannot repeat a call: Python read a tensor. The text names op, layer and line."""
+    """Tells why a plan cannot repeat a call: where Python read a tensor (op, layer and line)."""
 
     def __init__(self, how, value, layer):
         self.how = how
@@ -436,7 +436,7 @@ _FOLDERS = tuple(m.__file__.rpartition(os.sep)[0] + os.sep for m in (sys.modules
 
 
 _inside = set()  # ids of code objects of the package and of NumPy, which are never deleted
-# the code object of `tracing.traced`, set by `tracing`: frames above it are outside the trace
+# the code object of `tracing.traced`, set there: its callers are outside the traced call
 ENTRY = None
 
 
@@ -469,7 +469,7 @@ def user_line():
 
 
 def generators(graph):
-    """Return the graph's generators that `set_seed` replaces: a new seed invalidates the graph."""
+    """Return the graph's random generators; the graph is invalid once `set_seed` replaces them."""
     followed = {id(g): g for g in [random._Global.generator, *random.seeded_generators()]}
     return [g for g in {id(s.draw.source): s.draw.source for s in graph.draws}.values()
             if id(g) in followed]  # fmt: skip
@@ -496,5 +496,5 @@ def check(graph):
         for value in node.inputs:
             outside = value.constant is not None or value.variable is not None
             if not outside and id(value) not in known:
-                raise FrameworkError(f"{node} reads {value} before it is computed.")
+                raise FrameworkError(f"Invalid graph: {node} reads {value} before it is computed.")
         known.update(id(v) for v in node.all_outputs)

@@ -14,7 +14,7 @@ from framework.kernels import gelu as gelus
 from framework.kernels.scalar_code import FLOATS
 from framework.ops.rows import gelu_back, gelu_slope
 
-# These ops occur in plans only: no tape records them.
+# These ops occur only in compiled plans: no tape records them.
 _forward = Op(
     "conv_max_pool", conv_pool.conv_max_pool, no_derivative, saves=True, listed=False, fresh=True
 )
@@ -98,13 +98,13 @@ def _with_convolution(pooling, uses, readers):
         # The gradient of the convolution's ReLU also reads the output.
         reads += back.args[3] is all_y
     if uses[id(all_y)] != reads:
-        # A node outside the pattern reads the convolution's output.
+        # A node outside the pattern also needs the convolution's output.
         return {}
     return found
 
 
 def _with_derivative(by_x, readers, order, replacements):
-    """Return replacements for a convolution's gradients by input and weights; {} if unmatched."""
+    """Return replacements: one node for both gradients of a convolution; {} if unmatched."""
     g, w = by_x.args
     window = {name: value for name, value in by_x.attrs.items() if name != "sizes"}
     attrs = {**window, "size": tuple(w.shape[:-2])}
@@ -120,8 +120,8 @@ def _with_derivative(by_x, readers, order, replacements):
             continue
         first, second = sorted((by_x, by_w), key=lambda node: order[id(node)])
         if any(order.get(id(v.node), -1) >= order[id(first)] for v in (x, w)):
-            # In a transposed convolution x is a gradient, so x or w may be computed between the
-            # two nodes.
+            # In a transposed convolution x is a gradient. If x or w is computed between the two
+            # nodes, one node cannot replace both.
             continue
         attrs = {**window, "relu": False, "needed": (True, True, False)}
         outputs, back = (*by_x.outputs, *by_w.outputs), table["conv_bias_back"]

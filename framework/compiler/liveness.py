@@ -13,7 +13,8 @@ class Liveness:
     """Alias classes (values that may be views of one another) and the last use of each class.
 
     A movement op may return a view of its input, and so may any op whose output has as many bytes
-    as an input. Ufuncs, into-writers, fusion groups and ops declared `fresh` return new arrays.
+    as an input. Ufuncs, ops in `lowering.INTO`, fusion groups and ops declared `fresh` return new
+    arrays.
     """
 
     def __init__(self, graph):
@@ -41,7 +42,7 @@ class Liveness:
         self.shared = [n for n, v in enumerate(graph.arguments) if self.root(v) in self.escaped]
         self.read_last.update((id(v), len(graph.nodes)) for v in graph.ends)
         stops = [position for position, node in enumerate(graph.nodes) if may_end_call(node)]
-        # position of the last node that can end a call early
+        # position of the last node that can end a call early, such as a guard
         self.last_stop = max(stops, default=-1)
 
     def root(self, value):

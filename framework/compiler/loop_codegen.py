@@ -8,7 +8,7 @@ from framework.compiler.loop_ir import COLUMN, FULL, NUMBER, ROW, SIZES, LoopCon
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import scalar_code
 
-BLOCK = 4096  # A block has this many elements; the sums of blocks are added in float64.
+BLOCK = 4096  # Sums are computed in blocks of this many elements; block sums are added in float64.
 TASK = "numbers, first, last, memory"
 ENTRY = "kind, things, count"
 # A loop has at most this many arrays, the same as in `kernels/fast/elementwise.py`.
@@ -48,7 +48,7 @@ class LoopCodegen:
         self._outputs()
         if len(self.places) > MOST_ARRAYS:
             raise InvalidArgumentError(
-                f"a loop has at most {MOST_ARRAYS} arrays, got {len(self.places)}."
+                f"loop kernel: expected at most {MOST_ARRAYS} arrays, got {len(self.places)}."
             )
 
     # ---- operands of the loop ----
@@ -63,14 +63,15 @@ class LoopCodegen:
         name, dtype, layout, ndim = operand
         if name in self.values:
             raise InvalidArgumentError(
-                f"expected operands of different names, got two operands {name!r}."
+                f"loop kernel: expected distinct operand names, got two operands {name!r}."
             )
         if dtype not in (*scalar_code.FLOATS, *scalar_code.INTEGERS, scalar_code.BOOL):
-            raise InvalidArgumentError(f"a loop does not support operands of dtype {dtype.name}.")
+            raise InvalidArgumentError(f"loop kernel: {name!r} has unsupported dtype {dtype.name}.")
         into = [v for v, target in self.program.stores.items() if target == name]
         if len(into) > 1 or (into and layout != FULL):
             raise InvalidArgumentError(
-                f"expected one value of full shape to store to {name!r}, got {into}."
+                f"loop kernel: operand {name!r}: expected the full shape and one value to store, "
+                f"got {into}."
             )
         place = len(self.places)
         parameter = self._parameter(f"a{place}", dtype, ndim, bool(into))
@@ -93,7 +94,7 @@ class LoopCodegen:
         return self._full is not None or None not in (self._row, self._column)
 
     def _size(self, layout, parameter):
-        """Use the first array of a layout for the sizes; check the sizes of further arrays."""
+        """Take the sizes of a layout from its first array; check those of its other arrays."""
         slot = {FULL: "_full", ROW: "_row", COLUMN: "_column"}[layout]
         if getattr(self, slot) is None:
             setattr(self, slot, parameter)
@@ -111,7 +112,7 @@ class LoopCodegen:
             conditions = code.conditions
         except (KeyError, TypeError):
             kinds = ", ".join(str(getattr(g, "dtype", g)) for g in given)
-            raise InvalidArgumentError(f"a loop cannot compute {op}({kinds}).") from None
+            raise InvalidArgumentError(f"loop kernel: cannot compute {op}({kinds}).") from None
         texts = [
             _as_condition(g) if i in conditions else _in(g, computes) for i, g in enumerate(given)
         ]
@@ -126,28 +127,30 @@ class LoopCodegen:
         value = _LoopValue(f"v{len(self.values) - len(self.program.operands)}", gives, layout)
         if numbers is not None and layout != NUMBER:
             raise InvalidArgumentError(
-                f"{name!r}: expected scalar arguments, because only "
-                "scalars can be computed after the sums."
+                f"loop kernel: {name!r}: expected scalar arguments, because only scalars can be "
+                "computed after the sums."
             )
         numbers = self.once if numbers is None else numbers
         lines = {NUMBER: numbers, COLUMN: self.each_row}.get(layout, self.each)
         lines.append(f"{value.text} = {text}")
         if name in self.values:
             raise InvalidArgumentError(
-                f"expected steps of different names, got two values {name!r}."
+                f"loop kernel: expected distinct step names, got two values {name!r}."
             )
         self.values[name] = value
 
     def _given(self, op, argument):
         if isinstance(argument, str):
             if argument not in self.values:
-                raise InvalidArgumentError(f"{op}: no value is named {argument!r}.")
+                raise InvalidArgumentError(f"loop kernel: {op}: no value is named {argument!r}.")
             return self.values[argument]
         if type(argument) is LoopConstant:
             number, dtype, layout = argument
             return _LoopValue(_literal(number, dtype), dtype, layout)
         if type(argument) not in (int, float, bool):
-            raise InvalidArgumentError(f"{op}: {argument!r} is neither a name nor a number.")
+            raise InvalidArgumentError(
+                f"loop kernel: {op}: the argument {argument!r} is neither a name nor a number."
+            )
         return argument
 
     # ---- stores and sums ----
@@ -158,10 +161,14 @@ class LoopCodegen:
         for name, over in self.program.sums.items():
             value = self._named(name)
             if over not in ("all", "leading", "last") or value.dtype.kind != "f":
-                raise InvalidArgumentError(f"cannot sum {value.dtype.name} {name!r} over {over!r}.")
+                raise InvalidArgumentError(
+                    f"loop kernel: cannot sum {value.dtype.name} {name!r} over {over!r}; expected "
+                    "a float dtype and 'all', 'leading' or 'last'."
+                )
             if value.layout != FULL:
                 raise InvalidArgumentError(
-                    f"expected a value of full shape to sum, got {name!r} of another layout."
+                    f"loop kernel: expected a value of full shape to sum, got {name!r} of layout "
+                    f"{value.layout!r}."
                 )
             label = f"s{len(self.sums)}"
             self.sums.append((label, value, over))
@@ -182,8 +189,8 @@ class LoopCodegen:
                 continue
             if value.layout not in (FULL, COLUMN):
                 raise InvalidArgumentError(
-                    "expected a value of full shape, or one per row, to "
-                    f"store, got {name!r} of another layout."
+                    "loop kernel: expected a value of full shape, or one per row, to store, got "
+                    f"{name!r} of layout {value.layout!r}."
                 )
             if into is None:
                 target = self._parameter(
@@ -203,22 +210,24 @@ class LoopCodegen:
                 self._size(ROW if over == "leading" else COLUMN, target)
         if not self._sized and (self.each or self.each_row):
             raise InvalidArgumentError(
-                "a loop requires an operand or a store of full shape, or a row and a column."
+                "loop kernel: expected an operand or a store of full shape, or a row and a column, "
+                "which determine the number of elements."
             )
 
     def _named(self, name):
         if name not in self.values:
-            raise InvalidArgumentError(f"no value is named {name!r}.")
+            raise InvalidArgumentError(f"loop kernel: no value is named {name!r}.")
         return self.values[name]
 
     def _in_place(self, name, into, value):
         if self.targets.get(name) is None:
             raise InvalidArgumentError(
-                f"{name!r} cannot be stored to {into!r}, which is not an operand."
+                f"loop kernel: {name!r} cannot be stored to {into!r}, which is not an operand."
             )
         if self.values[into].dtype != value.dtype or value.layout != FULL:
             raise InvalidArgumentError(
-                f"{name!r} cannot be stored to {into!r}: expected equal dtypes and shapes."
+                f"loop kernel: {name!r} cannot be stored to {into!r}: expected equal dtypes and "
+                "shapes."
             )
         return self.targets[name]
 

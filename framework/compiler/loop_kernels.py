@@ -17,7 +17,7 @@ sizes are checked. A written array must not overlap others; in-place results are
 
 Numba is imported when a loop is first compiled. Results have the same bits as NumPy's, with two
 exceptions: exp, log, tanh and similar functions are the package's own (a few units in the last
-place), and sums are added block by block, the sums of blocks in float64.
+place), and sums are computed block by block, adding the block sums in float64.
 """
 
 from framework.compiler.loop_codegen import LoopCodegen
@@ -69,7 +69,7 @@ class LoopKernel:
         if self._native is None:
             library = tier.library("elementwise")
             if library is None:
-                raise RuntimeError("loops require Numba and a backend that uses it.")
+                raise RuntimeError("loop kernel: expected Numba and the tier 'auto' or 'numba'.")
             self._native = self._file.compile(library)
         return self._native
 
@@ -92,7 +92,8 @@ def build(program):
     """Return the loop of a program; programs that differ only in names share a loop.
 
     Raises:
-        InvalidArgumentError: a loop does not support an op, dtype or layout, or a name is wrong.
+        InvalidArgumentError: a loop does not support an op, dtype or layout, or a name is unknown
+            or used twice.
     """
     key = LoopCodegen(program).text()
     return _built.get(key) or _built.setdefault(key, LoopKernel(*key))

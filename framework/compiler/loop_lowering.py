@@ -72,8 +72,9 @@ class GroupLoop:
         group: a FusionGroup of nodes that satisfy `fits_loop`.
         in_place: {id of an output: the input that it overwrites}.
 
-    A call takes the arrays of the Values `inputs`, `outputs` and `sums`, in order; if `flat`, with
-    one axis. `counts` is {id of a sum: the divisor that makes it a mean}, applied by the caller.
+    A call takes the arrays of the Values `inputs`, `outputs` and `sums`, in order; if `flat`,
+    reshaped to one axis. `counts` is {id of a sum: the divisor that makes it a mean}, applied by
+    the caller.
     """
 
     def __init__(self, group, in_place):
@@ -236,9 +237,9 @@ def _constant(value, shape):
 # A NumPy call is estimated to take CALL seconds, plus BYTE seconds per byte that it reads or
 # writes.
 CALL, BYTE = 0.5e-6, 1e-10
-# A plan starts to use loops once its NumPy calls have taken as long as importing Numba and
-# compiling the loops that are not cached on disk.
-# estimated time, in seconds, of the import of Numba, and of the compilation of one loop
+# Estimated seconds for importing Numba, and for compiling one loop. A plan starts to use loops once
+# its NumPy calls have taken as long as importing Numba and compiling the loops that are not cached
+# on disk.
 _TO_LOAD, _TO_COMPILE = 0.1, 0.7
 TRIAL = 20  # After this many calls, a plan estimates the time that loops would save.
 # If a call writes more bytes than this, the gain of loops is estimated before the first call.

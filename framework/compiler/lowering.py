@@ -64,7 +64,7 @@ def number(node, operand, everywhere):
 
 
 def differs(node, name, bound):
-    """Return the source of the condition that a guard fails, so Python would read another value.
+    """Return the source of a condition that is true if Python would now read another value.
 
     Args:
         bound: `bound(key, text, value)` returns a name for an object in the source's namespace.
@@ -196,7 +196,8 @@ def _matmul(node, operands, out, number):
     second += ".T" if node.attrs.get("transpose_b") else ""
     rows, inner = a.shape[::-1] if node.attrs.get("transpose_a") else a.shape
     if inner == 1 and 1 in (a.size, b.size):
-        # One factor is 1 × 1. `np.dot` would be wrong beside inf and NaN (see `matmul.dot`).
+        # One factor is 1 × 1, so multiply elementwise. `np.dot` gives wrong results for inf and NaN
+        # (see `matmul.dot`).
         return [f"multiply({first}, {second}, {out})"]
     product = "dot" if rows * b.size <= matmul.ALONE else "large_dot"
     return [f"{product}({first}, {second}, {out})"]

@@ -172,9 +172,10 @@ class NumbaCodegen(NumpyCodegen):
         return self._in_place.get(root) or (("class", root) if slot is None else ("slot", slot))
 
     def _access(self, value, unit, written=False, columns=False):
-        """Return a value's MemoryAccess; without `unit` (bytes), chunks access all of it."""
+        """Return a value's MemoryAccess; if `unit` (bytes) is None, chunks may access all of it."""
         if not written and id(value) not in self._in_buffers:
-            # A view can have its rows in another order than the array it views.
+            # The value may be a view whose rows are in another order than in memory, so a chunk of
+            # rows may access any part of it.
             unit = None
         return MemoryAccess(self._memory(value), unit, written, columns)
 
@@ -368,7 +369,7 @@ class NumbaCodegen(NumpyCodegen):
         """Return the RegionTask of a tiled product with its loop, and its line of source.
 
         Args:
-            loop, line: the RegionTask and the source line of the loop alone.
+            loop: the RegionTask of the loop alone. line: its source line.
         """
         node, place = tiled.node, made.inputs.index(tiled.product)
         product = product_of(node)
@@ -405,7 +406,8 @@ class NumbaCodegen(NumpyCodegen):
         text = self._bound(id(made.loop), "loop", made.loop)
         nodes = ", ".join(s.op.name for s in group.nodes)
         names = ", ".join([*operands, *(self._passed(made, v, v.name) for v in outs)])
-        # The arguments are names of buffers, so a comment lists the values that they hold.
+        # The arguments are names of buffers, so the generated line has a comment that lists the
+        # values in them.
         if made.flat:
             read = [self._name(v) for v in made.inputs]
             written = ", ".join(v.name for v in group.outputs)
@@ -424,6 +426,6 @@ class NumbaCodegen(NumpyCodegen):
 
 
 def _adds_much(group):
-    """Return whether a group sums columns of an array that is worth several threads."""
+    """Return whether a group sums columns of an array large enough for several threads."""
     (node,) = group.nodes
     return is_sum(node) == "leading" and node.inputs[0].nbytes >= _SHARED

@@ -22,8 +22,8 @@ class NumpyCodegen:
     `source` defines `make(buffers...)`, which returns the plan function. This function takes the
     plan's arguments and returns a tuple of result arrays, or None if a guard fails, before any
     variable has changed. `calls_numpy` is true if its computations can cause NumPy warnings.
-    `owned` lists (variable, its new Value, position) for each variable whose array is overwritten
-    if `own` returns it, from the node at this position on.
+    `owned` lists (variable, its new Value, position): from the node at this position on, the new
+    value may be written to the variable's array.
     """
 
     any_order = False  # whether the memory order of values may differ from that of eager ops
@@ -50,7 +50,7 @@ class NumpyCodegen:
         self._drawn = {}  # id of a generator's state -> (variable's name, old array's name)
         self._guards_left = len(graph.guards)
         for value in self.lives.values():
-            value.name = None  # an earlier code generation may have named it
+            value.name = None  # an earlier code generation may have set it
         for value, text in zip(graph.arguments, argument_names, strict=True):
             value.name = self._unique(text)
         self._check_state(state)
@@ -63,7 +63,7 @@ class NumpyCodegen:
 
     @property
     def elsewhere(self):
-        """The peak of bytes in arrays that ops allocate outside the arena; results do not count.
+        """The peak number of bytes in arrays, except results, that ops allocate outside the arena.
 
         Temporary memory within kernels is not counted.
         """
@@ -128,7 +128,7 @@ class NumpyCodegen:
         return self._bound(id(variable), short, variable)
 
     def _number(self, number, dtype=None):
-        """Return the expression of a number: beside float arrays a 0-d array, which is faster."""
+        """Return the expression of a number: a 0-d array if operands are float arrays (faster)."""
         if dtype is not None and dtype.kind == "f" and isinstance(number, (int, float)):
             array = np.asarray(number, dtype)
             key = ("number", array.tobytes(), dtype)
@@ -212,7 +212,7 @@ class NumpyCodegen:
         writer = None if ufunc is not None else lowering.into(node)
         plain = node.op.plain and node.outputs[0].shape != ()
         if plain and node.op.kind == "elementwise" and not node.outputs[0].in_order:
-            # NumPy chooses the memory order as in eager calls, so that sums have the same bits.
+            # Let NumPy choose the memory order as in eager calls, so that sums have the same bits.
             plain = self.any_order
         if plain and ufunc is not None and not node.attrs:
             dtype = self._float_beside(node)
@@ -230,7 +230,7 @@ class NumpyCodegen:
             self._call(position, node)
 
     def _is_another_view(self, node):
-        """Return whether the node reshapes a value in the arena, which costs nothing."""
+        """Return whether the node reshapes a value in the arena: a view, which costs nothing."""
         return node.op.name == "reshape" and id(node.inputs[0]) in self._in_buffers
 
     def _view(self, node):
@@ -403,14 +403,14 @@ class NumpyCodegen:
             self.owned.append((variable, value, self.arena.now))
 
     def _note_allocated(self, position, node, value):
-        """Count the memory of an array that an op allocates; movement ops return views."""
+        """Count the memory of an array that an op allocates; movement ops return views instead."""
         escapes = self.lives.root(value) in self.lives.escaped
         if not escapes and id(value) not in self._in_buffers and node.op.kind != "movement":
             last = self.lives.read_last.get(id(value), position)
             self._elsewhere.append((value.nbytes, position, last))
 
     def _written_over(self, position, node, value):
-        """Give the output the slot of an input that no later node reads; return success."""
+        """Give the output the slot of an input that no later node reads; return False if none."""
         if type(node) is FusionGroup:
             return False
         to = self.lives.root(value)
@@ -468,7 +468,7 @@ class NumpyCodegen:
 
     def _finish(self):
         for value in self.graph.ends:
-            self._name(value)  # all reads of variables come before the first assignment
+            self._name(value)  # read all variables before the first assignment
         for variable, value in self.graph.assigned:
             self._body.append(f"{self._variable(variable)}._array = {self._as_array(value)}")
         names = map(self._as_array, self.graph.results)

@@ -18,7 +18,7 @@ def with_parallel_tasks(graph):
 
 
 class _TaskChain:
-    """Tasks that a thread runs one by one on its rows; none reads other rows of results.
+    """Tasks that a thread runs in sequence on its rows; no task reads results for other rows.
 
     `numbers`: {id of a result: its index among the outputs of the chain}.
     """

@@ -12,7 +12,7 @@ from framework.compiler.ir import OpNode, Value
 from framework.core.op import Op, no_derivative, table
 from framework.kernels import gelu, matmul, rows
 
-# These ufuncs of epilogues are all commutative, so that operands can be swapped.
+# Ufuncs supported in epilogues; all are commutative, so that operands can be swapped.
 _UFUNCS = (np.add, np.multiply)
 
 
@@ -20,7 +20,8 @@ class RowKernel(NamedTuple):
     """A kernel whose outputs can be computed for any range of rows.
 
     by_rows: the function that computes a range of rows.
-    arguments, outputs: how many leading arguments, and how many leading outputs, have these rows.
+    arguments: the number of leading arguments that have one row per row of the outputs.
+    outputs: the number of leading outputs that are computed by rows.
     shares: `shares(size)` returns whether arrays of this size are worth several threads.
     dtypes: type codes of the supported dtypes.
     """
@@ -65,10 +66,10 @@ class TaskSpec(NamedTuple):
         places: for each operand, None for the next argument of the node, or (index of an output of
             the node, shape to which it is reshaped).
         count: the number of outputs.
-        kernel, attrs: the row kernel and its attributes; None and () for a product.
+        kernel: the row kernel, None for a product. attrs: its attributes, () for a product.
         transposed: whether each factor of the product is transposed.
-        epilogue: a tuple of (ufunc, None for an array operand, or the `transposed` of a second
-            product that is the operand).
+        epilogue: a tuple of pairs: a ufunc, and None if its operand is an array; if the operand is
+            a second product, the `transposed` of that product.
     """
 
     places: tuple
@@ -101,8 +102,8 @@ def factors(given, transposed):
     return a, b
 
 
-# This op occurs in plans only: no tape records it. Its arguments are the operands of all tasks in
-# order, without results of earlier tasks of the same chain.
+# This op occurs only in compiled plans: no tape records it. Its arguments are the operands of all
+# tasks in order, without results of earlier tasks of the same chain.
 products = Op("products", _products, no_derivative, outputs=None, listed=False, fresh=True)
 
 
@@ -185,7 +186,7 @@ class NumpyProductTask:
         self.node, self.args, self._epilogue = node, list(node.args), []
         (self.output,) = node.outputs
         self.shape = self.output.shape
-        # indices of the arguments of which a chunk reads only its own rows
+        # indices of the arguments that a chunk reads only in its own rows
         self._partitioned = [] if node.attrs.get("transpose_a") else [0]
 
     def has_row_layout(self, other):

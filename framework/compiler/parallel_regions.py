@@ -20,7 +20,7 @@ _WHOLE = None
 class MemoryAccess(NamedTuple):
     """Memory that a task reads or writes.
 
-    key: identifies the memory.
+    key: identifies the memory; equal for accesses to the same memory.
     unit: the bytes of a work item if a chunk accesses only its own items, else None.
     columns: whether work items are columns of a matrix.
     """
@@ -38,7 +38,7 @@ class RegionTask(NamedTuple):
     arrays: the names of its arrays. expected: (size, dtype) of each.
     ahead: a function that returns the integer arguments before the addresses of the arrays.
     numbers: the integer arguments after the addresses.
-    extent, unit: the number of work items; chunks are multiples of `unit` items.
+    extent: the number of work items. unit: chunks are multiples of this many items.
     accesses: a MemoryAccess for each array. work: the estimated seconds on one thread.
     """
 
@@ -58,7 +58,7 @@ class RegionTask(NamedTuple):
 
 
 def _conflict(a, b):
-    """Return whether a task must wait for all chunks of an earlier task."""
+    """Return whether task `b` must wait for all chunks of the earlier task `a`."""
     cut, other = (a.extent, a.unit), (b.extent, b.unit)
     return any(
         x.key == y.key
@@ -173,7 +173,7 @@ class _RegionCall:
         flags = array.flags
         plain = flags.c_contiguous and flags.aligned
         if not plain or (array.size, array.dtype) != self._expected[at]:
-            raise ValueError("an array of a parallel region has a wrong size, dtype or layout")
+            raise ValueError("parallel region: an array has a wrong size, dtype or layout.")
         self._put(self._places[at], array)
         # Most arrays belong to variables and are rarely replaced. A strong reference would prevent
         # in-place updates.

@@ -11,7 +11,7 @@ from framework.compiler.kernel_patterns import match_kernel_patterns
 from framework.compiler.liveness import may_end_call
 from framework.core.op import table
 
-_FOLDED = 1 << 16  # A constant that is folded has at most this many elements.
+_FOLDED = 1 << 16  # maximum number of elements of a folded constant
 
 
 def optimized(graph):
@@ -32,7 +32,7 @@ def for_loops(graph):
 
 
 def _raising_nodes_first(graph, nodes):
-    """Move nodes that can raise (for labels out of range) and their reshapes to the front.
+    """Move nodes that can raise (such as for labels out of range) and their reshapes to the front.
 
     A parallel region cannot be interrupted by an error.
     """
@@ -70,7 +70,7 @@ def _sum_without_reshape(node):
 
 
 def _outer_product(node):
-    """Return elementwise nodes with the same bits for an outer product, else None.
+    """Return elementwise nodes that compute an outer product bit-identically, else None.
 
     An outer product is a matrix product over an axis of size 1.
     """
@@ -168,7 +168,8 @@ _SAME_WITH_ONE = frozenset(("multiply", "divide"))
 def _only_drops_axes(node):
     """Return whether a reduction only drops axes of size 1, as in losses of (n, 1) outputs.
 
-    A 0-d result stays a sum, whose result is a NumPy scalar, which is faster than a 0-d array.
+    If the result is 0-d, the answer is False: a sum returns a NumPy scalar, which later ops process
+    faster than a 0-d array.
     """
     if node.op.name not in _REDUCTIONS:
         return False

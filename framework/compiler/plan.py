@@ -77,7 +77,7 @@ class Plan:
         self._schedule(0)
 
     def _install(self, form, otherwise):
-        """Use `form`, a pair (code generator, its `make`).
+        """Use `form`, a pair (code generator, its generated function `make`).
 
         If the first call raises an error, call `otherwise(error, arrays)`.
         """
@@ -85,10 +85,10 @@ class Plan:
         self._offer(self._on_trial(form, otherwise), form)
 
     def _offer(self, run, form):
-        """Let later calls run this compiled function instead of the one before."""
-        # `_now` is (list, function, whether NumPy can warn, form). A call pops an entry of the
-        # list: the list of the plan lock, or, without a lock, a list of idle functions, each with
-        # its own arena.
+        """Let later calls run this compiled function instead of the previous one."""
+        # `_now` is (list, function, whether NumPy can warn, form). A call pops an entry from the
+        # list and returns it at its end. With a plan lock, the list is that of the lock; otherwise
+        # it has idle functions, each with its own arena, and `function` is None.
         if self._lock is not None:
             self._now = self._lock.free, run, form[0].calls_numpy, form
         else:
@@ -118,7 +118,7 @@ class Plan:
                 trial = made.pop()
                 trial.commit(before)
                 later = None if trial.lends else trial.run
-                del trial  # and its arena, before the next one is allocated
+                del trial  # free its arena before the next one is allocated
                 self._offer(later or _new_run(form), form)
             return found
 
@@ -259,8 +259,8 @@ class Plan:
         except RuntimeError as error:
             if "already entered" not in str(error):
                 raise
-            # An outer call is in `_context`, so `run` has not started; `_slowly` suppresses
-            # warnings itself.
+            # An outer call of this thread has already entered `_context`, so `run` has not started.
+            # `_slowly` suppresses warnings without `_context`.
             return _slowly(run, *arrays)
         finally:
             free.append(entry)

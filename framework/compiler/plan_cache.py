@@ -1,6 +1,6 @@
 """The plan cache of one Python function: it traces calls, creates plans and runs them.
 
-Two equal traces become a plan.
+Two equal traces are compiled to a plan.
 """
 
 import threading
@@ -25,7 +25,7 @@ _ATTEMPTS = 3  # After this many calls that create variables, a signature is ref
 
 
 class NoPlanError(Exception):
-    """The reason why a trace cannot become a plan."""
+    """Raised if a trace cannot become a plan; the message is the reason."""
 
 
 class CachedPlan(Trace):
@@ -50,14 +50,14 @@ class PlanCache:
 
     Args:
         name: the name of the function, for the source and for messages.
-        losses_stay: whether losses that layers add can be ignored.
+        losses_stay: whether a plan may ignore losses that layers add but the function does not use.
     """
 
     def __init__(self, name, losses_stay=True):
         self.name, self._losses_stay = name, losses_stay
         self.plans = {}  # key of a signature -> [CachedPlan]
         self.refused = {}  # key -> the reason why calls with this key run eagerly
-        self.seen = {}  # key -> [Trace] without a plan yet
+        self.seen = {}  # key -> [Trace]: traces for which there is no plan yet
         self.unlike = {}  # key -> number of calls that created variables or changed Python state
         self.user_code = {}  # key -> True if code outside the package calls ops
         self.attempts = {}  # key without its numbers -> the `_Attempts` of `SymbolicPlans`
@@ -141,7 +141,7 @@ class PlanCache:
 
         Args:
             run: the `TracedCall`.
-            held: the result of `held` before the call.
+            held: what `held` returned before the call.
             make_graph: returns the graph of the call.
             plan_of: `plan_of(graph, state)` returns a CachedPlan.
         """
@@ -229,8 +229,8 @@ class PlanCache:
         """Return an earlier trace that is equal, or None.
 
         Return _PLANNED if a plan has an equal graph, but did not run because a guard failed.
-        Let calls with this key run eagerly if traces that are not first ones differ and no guard
-        distinguishes them.
+        Let calls with this key run eagerly if two traces differ, neither is a first one (see
+        `Trace`), and no guard distinguishes them.
         """
         twin = None
         for other in held:
@@ -435,13 +435,13 @@ def _memory(sizes):
 
 
 def compiles():
-    """Return whether this thread can run plans: no recorder, symbolic call or numerics check."""
+    """Return whether this thread can run plans: no recorder, symbolic call or check is active."""
     # Each access to an attribute of a thread-local object costs time, so read its dict once.
     here = thread.__dict__
     return (
         not here["stack"]
         and here["symbolic"] is None
         and here["numerics"] is None
-        # `tier._tier` is set after the first call of `tier.tier`.
+        # Reading `tier._tier`, which the first call of `tier.tier` sets, is faster than the call.
         and (tier._tier or tier.tier()) != "off"
     )

@@ -76,7 +76,7 @@ _held = _Held()
 
 
 class exclusive_trace:
-    """Context of a traced call: it holds all plan locks, so that no plan changes variables.
+    """Context manager of a traced call: holds all plan locks, so that no plan changes variables.
 
     A Python body that waits for another thread's plan would deadlock, so after a minute the call
     continues without the locks.
@@ -96,7 +96,7 @@ class exclusive_trace:
             self._acquired = acquire(PlanLocks(lists, locks), outer, _LONGEST)
             if self._acquired is None:
                 return self
-            # No plan has added a lock in the meantime.
+            # If no plan has added a lock in the meantime, this thread holds all of them.
             if len(self._all_locks()) == len(locks):
                 _held.locks.append(self._acquired)
                 return self

@@ -1,4 +1,4 @@
-"""The trial of a plan: its first call, which keeps the old arrays of variables until it is over."""
+"""The first call of a plan, which keeps the old arrays of variables so that it can be undone."""
 
 import numpy as np
 
@@ -11,10 +11,10 @@ from framework.core.buffers import exclusive, return_freed_memory
 class Trial:
     """The first call of a plan, which can be undone: it overwrites no array of a variable.
 
-    New arrays for all variables, beside the arena, would need much more memory than later calls.
-    So new values are written to parts of the arena that are no longer needed, and `commit` copies
-    them to the old arrays. Later calls need another arena, because other threads can read variables
-    before `commit`, and then hold arrays in this one.
+    New arrays for all variables, in addition to the arena, would need much more memory than later
+    calls. So new values are written to parts of the arena that are no longer needed, and `commit`
+    copies them to the old arrays. Later calls need another arena, because other threads can read
+    variables before `commit`, and then hold arrays in this one.
 
     Args:
         form: a pair (code generator, its `make`).
@@ -54,13 +54,13 @@ class Trial:
 
 
 def _lending(lent):
-    """Return {name: function}: `own` and `own_copy` of the source, which return lent arrays.
+    """Return replacements for `own` and `own_copy` in the source, which return lent arrays.
 
     Args:
         lent: {id of a variable: array for its new value}.
     """
 
-    # Before the first new value, return the memory that the backward pass has freed.
+    # Before the first new value, return memory freed by the backward pass to the system.
     trims = [True] if sum(array.nbytes for array in lent.values()) >= LARGE else []
 
     def array_of(variable):

@@ -1,8 +1,8 @@
 """Producer-consumer tiling: a loop reads a large matrix product a few rows at a time.
 
 A typical product is the gradient of a layer's weights, whose only reader is the optimizer's update.
-To write the whole product to memory and read it back takes about as long as the update. A few rows
-at a time stay in the cache and need no buffer. The product moves to the position of the loop.
+Writing the whole product to memory and reading it back takes about as long as the update. A few
+rows at a time stay in the cache and need no buffer. The product is computed where the loop was.
 """
 
 from typing import NamedTuple
@@ -106,7 +106,7 @@ class TiledProductTask(NamedTuple):
         return self.product.address_of_rows()
 
     def ahead(self):
-        """Return the numbers that precede the arrays' addresses, see
+        """Return the integer arguments that precede the arrays' addresses, see
         `kernels.fast.products.rows_for`."""
         columns, *strides, depth, _, _, _ = self.product.numbers
         own = self.place, self.arrays + len(SIZES), sum(1 << at for at in self.beside)

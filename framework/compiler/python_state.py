@@ -17,7 +17,7 @@ from framework.compiler.graph_comparison import equal
 _MISSING = object()
 _PLAIN = frozenset((int, float, bool, complex, str, bytes, type(None)))
 _PACKAGE = __name__.partition(".")[0]
-# The package itself calls functions of these libraries.
+# Libraries that the package itself calls: their functions do not count as user code.
 _USED = (
     "numpy",
     "numba",
@@ -27,14 +27,14 @@ _USED = (
     "ml_dtypes",
 )
 _LIBRARY = frozenset((*sys.stdlib_module_names, *_USED)) - {"__main__"}
-# These functions read the exact type of a number; np.arange does so in C.
+# Functions that read the exact type of a number, which a symbolic number cannot detect.
 _ASKING = frozenset(("type", "arange"))
 _FUNCTIONS = (types.FunctionType, types.MethodType)
 _MOST = 256  # A trace has at most this many guards; beyond that, audits find changes.
 
 
 class Guard:
-    """One read of Python state and its value.
+    """A check that a global, closure variable or attribute path still has its traced value.
 
     Args:
         root: a globals dict (GLOBAL), a closure cell (CLOSURE) or a reference to an object (LOCAL).
@@ -55,7 +55,7 @@ class Guard:
 
     @property
     def key(self):
-        """A key that identifies the read."""
+        """A key that identifies which global, closure variable or attribute path is checked."""
         root = self.root() if self.kind == LOCAL else self.root
         return id(root), self.name, self.steps
 
@@ -69,19 +69,19 @@ class Guard:
 
     @property
     def text(self):
-        """The source code of the read, such as `self.config["scale"]`."""
+        """The source code of the checked expression, such as `self.config["scale"]`."""
         parts = [f".{s}" if kind == ATTRIBUTE else f"[{s!r}]" for kind, s in self.steps]
         return "".join([self.name, *parts])
 
     def now(self):
-        """Return the value that the read finds now; `_MISSING` if there is none."""
+        """Return the current value of the checked expression; `_MISSING` if it has none."""
         try:
             return _followed(_start(self.root, self.kind, self.name), self.steps)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             return _MISSING
 
     def holds(self):
-        """Return whether the read still finds the value of the trace."""
+        """Return whether the checked expression still has the value of the trace."""
         if self.kind == LOCAL and self.root() is None:
             # The object of the trace has been deleted, so no later call can read the value.
             return True
@@ -95,11 +95,11 @@ class PythonState:
         self.guards = list(guards)
 
     def changed(self):
-        """Return the code of the first read whose value has changed since the trace, or None."""
+        """Return the first expression, as text, whose value changed since the trace, or None."""
         return next((guard.text for guard in self.guards if not guard.holds()), None)
 
     def differs_from(self, other):
-        """Return the code of a read whose value differs in the other trace, or None."""
+        """Return an expression, as text, whose value differs in the other trace, or None."""
         known = {guard.key: guard for guard in other.guards}
         for guard in self.guards:
             twin = known.get(guard.key)
@@ -236,7 +236,8 @@ def _item(value, key):
 
 def _is_library(module):
     top = module.partition(".")[0]
-    # Python generates `__new__` of a named tuple in a module of its own, called namedtuple_NAME.
+    # The generated `__new__` of a named tuple belongs to a module called namedtuple_NAME; it is not
+    # user code.
     return top == _PACKAGE or top in _LIBRARY or top.startswith("namedtuple_")
 
 
@@ -244,7 +245,7 @@ def _is_library(module):
 
 
 class Watch:
-    """Context that finds the Python state read by user functions called within it.
+    """Context manager that finds the Python state read by user functions called within it.
 
     Args:
         function: the first user function, if known; its closure cells are found through it.
@@ -349,7 +350,7 @@ class Watch:
                 self._read_local(local.get(name), name, steps)
 
     def _read_local(self, value, name, steps):
-        """Process a read that begins at an argument of the function, such as `self`."""
+        """Guard a path of attributes that begins at an argument of the function, such as `self`."""
         module = getattr(type(value), "__module__", None) or ""
         if steps and not _is_library(module):
             self._roots.append(value)
@@ -361,7 +362,7 @@ class Watch:
         """Follow a path as long as reading it runs no user code, and add a guard at its end."""
         try:
             value = _start(root, kind, name)
-        # The name is a builtin, or its closure cell is empty.
+        # The name is a builtin, or its closure cell is empty: there is nothing to guard.
         except (KeyError, ValueError):
             return
         taken = 0

@@ -1,4 +1,4 @@
-"""Op nodes as tasks of parallel regions, computed by kernels that are a `KernelTask`."""
+"""Compute op nodes as tasks of parallel regions, by kernels of type `KernelTask`."""
 
 import math
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from framework.kernels.kernel_task import KernelTask
 
 _FLOAT = np.dtype(np.float32)
 _NOTHING = np.empty(0, _FLOAT)
-# A sum of a region has at most this many elements; for more, loops are faster.
+# A region computes sums of at most this many elements; for more, loops are faster.
 _MOST_ADDED = 1 << 14
 
 

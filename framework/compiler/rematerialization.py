@@ -2,8 +2,8 @@
 
 The gradient of `x * sigmoid(x)` reads x and sigmoid(x). Without this pass, sigmoid(x) stays in
 memory from the forward to the backward pass: a fifth of what a training step of EfficientNet needs.
-To compute it again takes no longer than to write it to memory and to read it back. The results have
-the same bits, because both loops compute the op by the same code.
+Computing it again takes no longer than writing it to memory and reading it back. The results are
+bit-identical, because both loops compute the op by the same code.
 """
 
 from framework.compiler.fusion import FusionGroup, has_row_length, is_sum
@@ -75,7 +75,7 @@ def _repeating(group, node, value):
 
 
 def _changed(group, nodes, outputs):
-    """Return a group of the same shape with other nodes and outputs."""
+    """Return a copy of the group with these nodes and outputs."""
     new = FusionGroup(group.shape)
     new.late = group.late
     for node in nodes:

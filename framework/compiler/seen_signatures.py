@@ -1,4 +1,4 @@
-"""The signatures that a function was called with, for saving it."""
+"""The signatures that a function was called with, needed to save the function."""
 
 import weakref
 
@@ -12,7 +12,7 @@ from framework.core.tensor import Tensor
 from framework.core.tensor_spec import TensorSpec
 from framework.core.variable import CoreVariable
 
-_MOST = 256  # maximum number of signatures; the methods of all objects of a class share it
+_MOST = 256  # maximum number of signatures; for a method, of all objects of the class together
 _PLAIN = (str, bytes, bool, int, float, type(None), TensorSpec)
 _UNKNOWN = object()
 
@@ -20,8 +20,8 @@ _UNKNOWN = object()
 class SeenSignatures:
     """The signatures of the calls of a function that ran its Python body.
 
-    A known signature is recognized by a key of dtypes, shapes and identities. The identity of the
-    first argument can be that of an object that is gone, so its weak reference is compared.
+    A known signature is recognized by a key of dtypes, shapes and identities. Python reuses the id
+    of a deleted object, so a weak reference to the first argument is compared as well.
     """
 
     __slots__ = ("_owners", "_seen")
@@ -103,7 +103,8 @@ def _key(value):
 class _SameObject(weakref.ref):
     """A weak reference that equals another one to the same object.
 
-    References compare their objects otherwise, and `==` of a ragged tensor or a table has no bool.
+    Plain weak references compare their objects by `==`, which returns no bool for a ragged tensor
+    or a hash table.
     """
 
     __slots__ = ()
@@ -126,7 +127,7 @@ def _spec(value):
     if isinstance(value, (Tensor, CoreVariable, np.ndarray, np.generic)):
         try:
             return TensorSpec(value.shape, value.dtype)
-        # An array of Python objects has no dtype that tensors support.
+        # TensorSpec raises this for an array of Python objects, which has no supported dtype.
         except TypeError:
             raise _UnknownError from None
     if isinstance(value, (KerasTensor, Operand, Composite)):

@@ -18,9 +18,9 @@ _ATTEMPTS = 8
 class SymbolicPlans:
     """Runs functions with ints and floats among their arguments by a `PlanCache`.
 
-    The first number is part of the signature. A call with another number is traced with a symbolic
-    number. The symbolic trace becomes a plan if it equals a plain trace, the one before or the one
-    after.
+    In the first call, a number is part of the signature. A call with another number is traced with
+    a symbolic number. The symbolic trace becomes a plan if it equals a trace with plain numbers,
+    the previous one or the next one.
     """
 
     def __init__(self, plan_cache):
@@ -70,7 +70,7 @@ class SymbolicPlans:
         return self._trace_symbolic(key, general, arrays, values, body, attempts)
 
     def _audit(self, general, arrays, values, body):
-        """Return the result of a call in which a plan is audited."""
+        """Return the result of a call in which a plan is audited (see `audits.py`)."""
         plan_cache = self._plan_cache
         with exclusive_trace(Plan.outer_locks()):
             audit, tensors = plan_cache.audit(general), body.tensors(arrays)
@@ -233,7 +233,7 @@ def _compare(graph, open_graph, values):
 
 
 class _Candidate:
-    """A trace with symbolic numbers that no plain trace has confirmed yet."""
+    """A trace with symbolic numbers that no trace with plain numbers has confirmed yet."""
 
     def __init__(self, run, scalar_program, names, arrays):
         self.graph = _OpenGraph(run.graph(), scalar_program, arrays)

@@ -34,7 +34,7 @@ class Trace:
         return self.state is None or self.state.changed() is None
 
     def differs_from(self, other):
-        """Return the code of a read whose value differs between the two traces, or None."""
+        """Return a Python expression, as text, whose value differs in the other trace, or None."""
         if self.state is None or other.state is None:
             return None
         return self.state.differs_from(other.state)
@@ -66,7 +66,7 @@ class TracedCall:
 
     @property
     def changed(self):
-        """The code of a read of Python state whose value the call itself changed, or None."""
+        """A Python expression, as text, whose value the call itself changed, or None."""
         return self.watch.changed
 
     def trouble(self):

@@ -45,7 +45,7 @@ class EventLog(Recorder):
         self._produced = set()  # serials of the tensors that the logged ops computed
 
     def open(self):
-        """Start recording, after every recorder that is already open."""
+        """Start recording; the log receives each event before the recorders opened earlier."""
         if self not in thread.stack:
             thread.stack = (self, *thread.stack)
 

@@ -1,8 +1,9 @@
 """Explain in a sentence why a gradient is None or zero, or how the target depends on a source.
 
-The record and the notes of a tape are a graph of serials. A gradient is None because every path
-from the source ends before the target; the sentence names that place and a remedy. Under
-`debugging.trace()` the event log has all ops, recorded or not, and source lines.
+The record and the notes of a tape form a graph of tensors, identified by serial numbers. A gradient
+is None because every path from the source ends before the target; the sentence says where, and
+names a remedy. Under `debugging.trace()` the event log has all ops, recorded or not, and source
+lines.
 """
 
 from framework.autodiff import notes

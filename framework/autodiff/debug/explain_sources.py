@@ -75,7 +75,7 @@ def _unwatched_variable(tape, variable):
 
 
 def _another_object(tape, source):
-    """Return the Explanation if the record has, not the source, but an object of equal value."""
+    """Return the Explanation if the tape recorded another object with the value of the source."""
     array = source.array
     twin = _equal_variable(tape, source)
     if twin is not None:

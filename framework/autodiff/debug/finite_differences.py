@@ -26,8 +26,8 @@ class Differences:
         Args:
             value: a function of a number.
             expected: its derivative at 0.
-            size: the magnitude of the summands of `value`. The rounding error of their sum is the
-                smallest derivative to which errors are relative.
+            size: the magnitude of the terms that `value` sums. Their rounding error is a lower
+                bound of the denominator of the relative error.
         """
         least = max(self._least * size, 1e-300)
         right, left = self._slopes(value, self._step)

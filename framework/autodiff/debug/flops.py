@@ -1,9 +1,9 @@
 """FLOPs: the number of floating-point operations of a call of an op.
 
 A product and its sum count as two, another elementwise function as one, and moving elements as
-zero. An op without a formula counts one for each element of its largest array. The backward pass of
-a contraction takes the FLOPs of its forward once per differentiated input; that of a recurrent op
-or of attention takes twice the forward's, that of any other op as many as the forward.
+zero. An op without a formula counts one for each element of its largest array. The backward pass
+counts as many FLOPs as the forward; for a contraction, recurrent op or attention, as many per
+differentiated input, at most twice as many.
 """
 
 from math import prod
@@ -24,7 +24,7 @@ def flops(op, shapes, results, attrs):
 def backward_flops(op, forward, inputs):
     """Return the FLOPs of the backward pass of a call that took `forward` FLOPs.
 
-    `inputs` is the number of differentiated inputs; a contraction has at most two, its factors.
+    `inputs` is the number of differentiated inputs, of which at most two count.
     """
     return forward * min(inputs, 2) if op.kind == "contraction" or op.name in TWICE else forward
 

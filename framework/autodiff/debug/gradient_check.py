@@ -56,7 +56,7 @@ class Row:
     Attributes:
         name: as in `args[0]`, or a variable's path.
         error: the largest relative error of a directional derivative.
-        checked, kinks: the numbers of directions compared and skipped at kinks.
+        checked: the number of directions compared. kinks: the number skipped at kinks.
         ok: whether the gradient is right.
     """
 

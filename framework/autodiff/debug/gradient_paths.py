@@ -1,4 +1,4 @@
-"""A tape's record and notes as a graph of serials, and the ops at which its paths end."""
+"""A tape's record and notes as a graph of tensors, and the ops at which its paths end."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ def label(variable):
 
 
 class Link(NamedTuple):
-    """An edge from one serial to another; `output` is None if the path ends at this op."""
+    """An edge between serial numbers of tensors; `output` is None if the path ends here."""
 
     op: object
     input: int

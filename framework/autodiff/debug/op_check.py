@@ -59,7 +59,7 @@ class Ops(Recorder):
     def _custom(self, at):
         """Return a custom_gradient's forward as a function of its inputs.
 
-        The recorder received the ops inside the custom_gradient before it, so they can run again.
+        The ops inside the custom_gradient were recorded before it; the function runs them again.
         """
         op, args = self._calls[at][:2]
         count = op.count

@@ -17,7 +17,7 @@ class RecordedOp:
 
     Attributes:
         op: the op.
-        inputs, outputs: serials of the tracked inputs and of all outputs.
+        inputs: serials of the tracked inputs. outputs: serials of all outputs.
         edges: (serial of an input, {name: value}) for each input with a rule: the values that the
             rule reads, by parameter name.
         layer: the layer that called the op, or None. `line`: the source line, known only under a

@@ -64,7 +64,7 @@ class RepeatableFunction(Recorder):
 
 
 class in_double:
-    """Context in which variables are float64, and Python floats convert to float64."""
+    """Context manager in which variables are float64, and Python floats convert to float64."""
 
     def __init__(self, variables):
         self._variables = variables
