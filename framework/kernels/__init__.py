@@ -1,1 +1,1 @@
-"""Array code that ops call where plain NumPy is slow or lacks a function."""
+"""Functions on arrays that ops call where plain NumPy is slow or lacks a function."""

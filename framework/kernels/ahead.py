@@ -1,9 +1,9 @@
 """Compilation of Numba kernels in a separate process, while NumPy computes.
 
-Numba takes seconds to compile the kernels of a convolutional network, and holds Python's global
-lock meanwhile. So if the machine code of a needed kernel is not on disk, `is_ready` starts a worker
-(`work`), which compiles the modules whose names it reads from its input. NumPy computes until the
-worker is done; both give results of the same layout, so the change can come between any two calls.
+Numba takes seconds to compile the kernels of a convolutional network, and holds the GIL meanwhile.
+So if the machine code of a needed kernel is not on disk, `is_ready` starts a worker (`work`), which
+compiles the modules whose names it reads from its input. NumPy computes until the worker is done;
+both give results of the same layout, so Numba can take over between any two calls.
 
 A file beside the machine code marks a module as compiled. The mark only saves time: the machine
 code itself is checked when it is loaded (`sealed`).
@@ -21,7 +21,8 @@ from pathlib import Path
 
 from framework.kernels import sealed
 
-# If this environment variable is "1", processes wait for the compilation of kernels.
+# If this environment variable is "1", a process waits until its kernels are compiled, instead of
+# computing with NumPy meanwhile.
 VARIABLE = "FRAMEWORK_COMPILE_WAIT"
 
 # name of a group of kernels -> the modules of `fast` whose `warm` functions compile it
@@ -46,14 +47,14 @@ _IDLE = 2.0  # The worker ends after this many seconds without requests.
 _lock = threading.Lock()
 # name of a group -> (the worker that compiles it, callback for the end of the compilation)
 _pending = {}
-_failed = set()  # groups that this process compiles itself, because the worker failed
+_failed = set()  # groups that this process compiles itself because the worker failed
 _worker = None
 
 
 def is_ready(name, when_done):
-    """Return whether a module's machine code is on disk, or must be compiled in this process.
+    """Return whether a group can be used now: it is on disk, or this process must compile it.
 
-    Otherwise a worker compiles the module, and another thread calls `when_done()` afterwards.
+    Otherwise a worker compiles it, and another thread calls `when_done()` afterwards.
     """
     if name not in GROUPS or name in _failed or os.environ.get(VARIABLE) == "1":
         return True
@@ -73,7 +74,7 @@ def _is_python(path):
 
 
 def _mark(name):
-    """Return the file whose existence shows that a group is compiled from the current sources."""
+    """Return the file that marks a group of kernels as compiled from the current sources."""
     return sealed.SealedFile(f"{name}.compiled", _sources() + name.encode())
 
 
@@ -111,14 +112,14 @@ def _ask(name, when_done):
             )
         _pending[name] = _worker, when_done
         print(name, file=_worker.stdin, flush=True)
-    # The worker cannot start, or has just ended.
+    # The worker cannot be started, or has just ended.
     except (OSError, ValueError):
         _pending.pop(name, None)
         _failed.add(name)
 
 
 def _started():
-    # The import takes some ms, so it is not at the top of the file.
+    # Importing `subprocess` takes some ms, so it is not at the top of the file.
     import subprocess
 
     path = filter(None, [str(Path(__file__).parents[2]), *sys.path])
@@ -140,7 +141,7 @@ def _leave(worker):
 
 
 def _listen(worker):
-    """Use the groups that the worker compiles, until it ends; this process compiles the rest."""
+    """Report each group that the worker has compiled; leave the rest to this process."""
     with worker:
         for line in worker.stdout:
             _finish(line.strip())

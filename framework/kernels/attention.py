@@ -1,8 +1,8 @@
 """Dot-product attention: softmax(scale * q k^T + bias, masked) v, and its gradients.
 
-Queries are (batch, length, heads, width); keys and values have the same layout and a length of
-their own. Scores are computed for some rows at a time, and computed again in the backward pass.
-Only the maximum and the sum of each row are saved, so memory grows with the length and not with its
+Queries are (batch, length, heads, width); keys and values have the same layout and their own
+length. Scores are computed for a block of rows at a time, and recomputed in the backward pass. Only
+the maximum and the sum of each row are saved, so memory grows with the length and not with its
 square (Rabe & Staats 2021, arXiv:2112.05682; Dao et al. 2022, arXiv:2205.14135).
 
 A masked position has the score `lowest`, as in Keras, so a row in which all positions are masked
@@ -18,7 +18,7 @@ from framework.kernels import blas, threads, tier
 from framework.kernels.kernel_task import KernelTask, bits
 
 _FAST = 1 << 13  # The Numba kernel is used if q k^T takes at least this many multiplications.
-# estimated time, in seconds, per score and per multiplication of q k^T
+# estimated times, in seconds: per score, and per multiplication of q k^T
 _OF_SCORE, _OF_PRODUCT = 2e-9, 1e-11
 _SHARED = 1 << 22  # NumPy uses several threads if q k^T takes at least this many multiplications.
 _BLOCK = 1 << 17  # A block has this many scores: 512 KB of float32, which stay in the cache.
@@ -61,7 +61,7 @@ def forward(q, k, v, bias, mask, *, scale, causal):
                 high[part] = np.maximum.reduce(e, axis=-1)
                 e -= high[part][..., None]
                 np.exp(e, out=e)
-                # A product with ones by np.matmul is 7 times as fast as np.sum.
+                # A product with ones by np.matmul, for the row sums, is 7 times as fast as np.sum.
                 total[part] = np.matmul(e, ones[:keys])
             np.divide(e @ v[(*part[:2], slice(keys))], total[part][..., None], out=o[part])
 
@@ -76,7 +76,7 @@ def _small_exponentials(scores, ones, total):
 
     Finding the row maxima, to subtract them first, would take longer than exp.
     """
-    # `not <=` is true for NaN, unlike `>`.
+    # `not <=` is also true if there is a NaN, `>` would not be.
     if not np.maximum.reduce(scores, axis=None) <= _SMALL:
         return None
     np.exp(scores, out=scores)
@@ -95,8 +95,8 @@ def backward(g, q, k, v, bias, mask, out, high, total, *, scale, causal, needed)
     g, q, k, v, bias, out = (_wide(x) for x in (g, q, k, v, bias, out))
     batch, length, heads, _ = q.shape
     skips = causal and mask is None
-    # If no block skips keys, the first block of rows covers all keys and initializes the gradients,
-    # which therefore need no zeros.
+    # If no block skips keys, the first block of rows covers all keys and overwrites the gradients,
+    # so they need not be zeroed first.
     once = not skips and length > 0
     empty = np.empty_like if once else np.zeros_like
     d_q, d_k, d_v = np.empty_like(q, order="C"), empty(k, order="C"), empty(v, order="C")
@@ -155,12 +155,12 @@ def _share(work, groups, products):
 
 
 def _wide(x):
-    """Return 16-bit floats as float32, so that results are rounded once; others unchanged."""
+    """Return 16-bit floats as float32, so that only the final result is rounded to 16 bits."""
     return x.astype(np.float32) if x is not None and x.dtype.itemsize == 2 else x
 
 
 def _parts(batch, heads, length, keys, skips_later):
-    """Return lists of blocks (index into (batch, heads, length), number of keys it needs).
+    """Return lists of blocks: (index into the axes batch, heads, length; number of keys needed).
 
     Different lists have different heads or examples, so threads can run the lists in parallel. The
     blocks depend on the sizes alone.
@@ -183,7 +183,7 @@ def _parts(batch, heads, length, keys, skips_later):
 
 
 def _scores(q, k, bias, mask, part, keys, scale, causal):
-    """Return the masked scores of one block: (batch, heads, rows, keys)."""
+    """Return the scores of one block, (batch, heads, rows, keys), `lowest` where masked."""
     s = _products(q[part] * q.dtype.type(scale), k[(*part[:2], slice(keys))])
     if bias is not None:
         s += _cut(bias, part, keys)
@@ -202,7 +202,7 @@ def _products(rows, columns):
 
 
 def _cut(x, part, keys):
-    """Return the part of a bias or mask `x` that belongs to the scores of one block."""
+    """Return the slice of a bias or mask `x` that applies to the scores of one block."""
     return x[_index(x, part, keys)]
 
 
@@ -229,7 +229,7 @@ def _add_to(d_bias, d, part, keys):
 
 
 def is_fast(q, k, v, bias):
-    """Return whether the Numba kernel is used, given objects with shape, size and dtype."""
+    """Return whether the Numba kernel is used, for arrays or objects with shape, size and dtype."""
     if q.size * k.shape[1] < _FAST or not v.size or not q.dtype == k.dtype == v.dtype == _FLOAT:
         return False
     if bias is not None and bias.dtype != _FLOAT:
@@ -258,7 +258,7 @@ def _strides(x):
 
 
 def spread(bias, mask):
-    """Return bias and mask as arguments of a task: contiguous, and an empty array for None."""
+    """Return bias and mask as a task expects them: contiguous, with an empty array for None."""
     bias = NO_BIAS if bias is None else np.ascontiguousarray(bias)
     mask = NO_MASK if mask is None else np.ascontiguousarray(mask, np.bool_)
     return bias, mask

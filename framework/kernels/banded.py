@@ -1,6 +1,6 @@
 """Solutions of banded linear systems on arrays; leading axes are a batch.
 
-The loops run over the rows of a system; each iteration computes a row of all systems.
+The loops run over the rows; each iteration computes one row of all systems in the batch.
 """
 
 import numpy as np
@@ -38,7 +38,7 @@ def tridiagonal_solve(diagonals, rhs):
     above, on, below = (wide[..., k, :] for k in range(3))
     x = np.array(np.broadcast_to(rhs, (*lead, *rhs.shape[-2:])), dtype)
     n = x.shape[-2]
-    # This is the second superdiagonal, which becomes nonzero by row exchanges.
+    # the second superdiagonal, which row exchanges can make nonzero
     far = np.zeros_like(above)
     if n:
         above[..., -1] = 0

@@ -39,7 +39,7 @@ def _near(size, order):
 
 
 def _far_scaled(size, order):
-    """Return exp(-x) I(x) for large x by the asymptotic series of the Bessel function I."""
+    """Return exp(-x) I(x) for large x, an array `size`, by the asymptotic series of I."""
     return polynomial(_INVERSE_POWERS[order], 1 / size) / np.sqrt(2 * np.pi * size)
 
 

@@ -1,4 +1,4 @@
-"""Control of NumPy's OpenBLAS through ctypes: its CPU core and its number of threads.
+"""Control of NumPy's OpenBLAS through ctypes: its CPU core type and its number of threads.
 
 Other BLAS libraries (Accelerate, MKL) do not have these functions: `core` then returns None,
 `threads` returns 0, and `set_threads` does nothing.
@@ -12,7 +12,7 @@ import threading
 
 import numpy as np
 
-# Patterns of OpenBLAS's function names in NumPy's wheels, older wheels and system libraries.
+# formats of OpenBLAS's function names in NumPy's wheels, older wheels and system libraries
 _NAMES = ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openblas_{}")
 
 
@@ -31,7 +31,7 @@ def _function(name, result):
 @functools.cache
 def _libraries():
     """Return the libraries to search: NumPy's extension module, and bundled OpenBLAS files."""
-    # The import takes 4 ms, so it is not at the top of the file.
+    # Importing pathlib takes 4 ms, so it is not at the top of the file.
     from pathlib import Path
 
     package = Path(np.__file__).parent
@@ -84,7 +84,7 @@ def controls():
 class limited:
     """A context manager: OpenBLAS uses `number` threads inside, and the previous number afterwards.
 
-    The number holds for the whole process. If contexts overlap, nested or on several threads, the
+    The number applies to the whole process. If contexts overlap, nested or on several threads, the
     first one sets the number, and the last one restores it.
 
     Example:
@@ -126,7 +126,7 @@ _before = 0
 
 
 def _forget():
-    """Reset lock and count in a forked child, which lacks the threads that held the lock."""
+    """Reset the lock and the count in a forked child: no thread there would release the lock."""
     global _changing, _inside
     _changing, _inside = threading.Lock(), 0
 

@@ -1,9 +1,9 @@
 """Computes large arrays with NumPy block by block, in the cache, on all threads.
 
-A ufunc releases the GIL while it computes. If another thread holds the GIL at its end, the ufunc's
-thread sleeps for some 50 µs: two threads with blocks of 32,768 floats, 3 µs per ufunc, are no
-faster than one. So blocks are larger if several threads share them. The block size depends on the
-work alone, so that sums of blocks have the same bits on any number of threads.
+A ufunc releases the GIL while it computes. If another thread holds the GIL when the ufunc ends, the
+ufunc's thread sleeps for some 50 µs. With blocks of 32,768 floats, which take 3 µs per ufunc, two
+threads are therefore no faster than one. So blocks are larger if several threads share them. The
+block size depends on the work alone, so that sums are bitwise equal on any number of threads.
 """
 
 import functools
@@ -15,12 +15,12 @@ from framework.kernels import threads
 # If one thread computes all blocks, a block has at most this many elements, so that a few float32
 # blocks fit in the L2 cache.
 ALONE = 3 << 14
-# Threads share the work if elements times ufuncs are at least this many, which takes about 300 µs.
+# Threads share the work if elements times ufuncs are at least this many (about 300 µs of work).
 LEAST = 1 << 22
 
 _SHARED = 1 << 17  # If threads share the work, a block has about this many elements.
-_MOST = _SHARED * 3 // 2  # A block never has more elements than this.
-_LINE = 64  # bytes of a cache line; block sizes are multiples of this many elements
+_MOST = _SHARED * 3 // 2  # maximum number of elements of a block
+_LINE = 64  # size of a cache line in bytes; block sizes are multiples of this number of elements
 _free = {}  # {tuple of dtypes: lists of unused scratch arrays, one array per dtype}
 
 
@@ -55,13 +55,14 @@ def _run_on_threads(function, elements, block):
 
 
 class RowBlocks:
-    """Work on the rows of arrays, block by block, on any threads.
+    """A computation on the rows of arrays, done block by block; threads may share the blocks.
 
     Args:
         rows: the number of rows.
         step: the number of rows of a block.
         work: `work(slice)` computes a block.
-        fixed: whether blocks must begin at multiples of `step`, so that sums have the same bits.
+        fixed: whether blocks must begin at multiples of `step`, so that sums are bitwise
+            reproducible.
         finish: called after all blocks.
     """
 
@@ -71,11 +72,11 @@ class RowBlocks:
 
     @property
     def slices(self):
-        """The blocks that cover all rows, in order."""
+        """The slices of the blocks that cover all rows, in order."""
         return [slice(i, min(i + self.step, self.rows)) for i in range(0, self.rows, self.step)]
 
     def may_begin(self, start):
-        """Return whether different threads may compute the rows before and after `start`."""
+        """Return whether one thread may begin at row `start`, after the rows of another."""
         return not self._fixed or start % self.step == 0
 
     def __call__(self, at):
@@ -86,10 +87,10 @@ class RowBlocks:
 
 
 def take(dtypes):
-    """Return scratch arrays of these dtypes, long enough for every block, until `give` is called.
+    """Return scratch arrays of these dtypes, long enough for any block; release them by `give`.
 
     Before `give`, no other caller gets the arrays: no other thread, and no finalizer on this
-        thread.
+    thread.
     """
     try:
         return _free[dtypes].pop()
@@ -108,7 +109,7 @@ def _full(value, dtype):
 
 
 def full(number):
-    """Return a cached array, long enough for every block, filled with the value of a 0-d array."""
+    """Return a cached array filled with `number`, a 0-d array; it is long enough for any block."""
     return _full(number.tobytes(), number.dtype)
 
 

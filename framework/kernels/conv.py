@@ -2,9 +2,9 @@
 
 The functions compute what `im2col` documents. im2col in NumPy handles every case; the other
 algorithms require float32. Without groups they are im2col in Numba (`fast/im2col.py`), the direct
-algorithm (`fast/conv.py`, for windows without strides over long lines), and Winograd's (`winograd`
-in NumPy, `fast/winograd.py` in Numba, for 3 × 3 windows without strides over many channels).
-`depthwise` is for one channel per group, `pointwise` for 1 × 1 convolution of few pixels.
+algorithm (`fast/conv.py`, for windows with stride 1 over wide images), and Winograd's (`winograd`
+in NumPy, `fast/winograd.py` in Numba, for 3 × 3 windows with stride 1 and many channels).
+`depthwise` is for one channel per group, `pointwise` for 1 × 1 convolutions of few pixels.
 """
 
 import math
@@ -24,9 +24,10 @@ _SMALL = 2e5
 # With at least this many multiply-adds, Winograd's algorithm in NumPy is faster than im2col.
 _LARGE = 1e7
 _CHANNELS = 16  # With at least this many channels and filters, Winograd's algorithm is faster.
-# The direct algorithm computes row by row, so output rows must have at least this width.
+# The direct algorithm computes row by row; it is used if output rows have at least this width.
 _LINE = 24
-# The direct algorithm's matrix products need at least this many columns (channels or filters).
+# The direct algorithm is used if its matrix products have at least this many columns (channels or
+# filters).
 _FEW = 24
 # The largest tile size m of Winograd's algorithm (m × m outputs) that "auto" uses. In
 # benchmarks/conv_accuracy.py, m = 4 is 1.4 × faster than m = 2, and the loss after twelve steps is
@@ -38,12 +39,12 @@ def set_conv_algorithm(name="auto"):
     """Set the algorithm of all later convolutions, and return the previous choice.
 
     Args:
-        name: "auto"; "direct"; "winograd2" or "winograd4", Winograd's F(2 × 2, 3 × 3) and
-            F(4 × 4, 3 × 3) for 3 × 3 windows without strides, direct for others; "im2col". Without
-            Numba, and for volumes, "direct" is "im2col". Winograd's sums have another order:
-            their largest error, relative to the largest output, is about 1e-6, not 3e-7.
-            And an input that is not finite, or far larger than the others, also affects outputs
-            whose windows do not contain it: all outputs (4 × 4 or 2 × 2) of its patches.
+        name: "auto"; "direct"; "winograd2" or "winograd4", Winograd's F(2 × 2, 3 × 3) and F(4 × 4,
+            3 × 3) for 3 × 3 windows without strides, direct for others; "im2col". Without Numba,
+            and for volumes, "direct" is "im2col". Winograd's algorithm rounds differently: its
+            largest error, relative to the largest output, is about 1e-6 instead of 3e-7. An input
+            that is not finite, or far larger than the others, also affects neighboring outputs
+            whose windows do not contain it.
     """
     global _algorithm
     if name not in ALGORITHMS:
@@ -56,7 +57,7 @@ def set_conv_algorithm(name="auto"):
 
 
 def conv(x, w, *, strides, padding, dilations, groups, out=None):
-    """Return y, at each position the sum of the window's pixels times the kernel (not flipped).
+    """Return the convolution: at each position the sum of window pixels times kernel (not flipped).
 
     `out`, here and in the functions below, is a contiguous array for the first result.
     """
@@ -65,7 +66,7 @@ def conv(x, w, *, strides, padding, dilations, groups, out=None):
 
 
 def conv_bias(x, w, b, *, strides, padding, dilations, groups, relu, out=None):
-    """Return `conv` plus a bias of the filters; `relu` applies ReLU."""
+    """Return `conv` plus one bias per filter; `relu` applies ReLU."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     return windows.into(_conv(x, w, window, groups, b, relu, out), out)
 
@@ -113,7 +114,7 @@ def conv_kernel(x, g, *, size, strides, padding, dilations, groups):
 
 
 def conv_bias_back(g, x, w, y, *, strides, padding, dilations, groups, relu, needed, out=None):
-    """Return the needed gradients of sum(g * conv_bias(x, w, b)) with respect to x, w and b."""
+    """Return those gradients of sum(g * conv_bias(x, w, b)) for x, w and b that are needed."""
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     gate = y if relu else None
     gradients = _back(g, gate, x, w, x.shape[1:-1], w.shape[:-2], window, groups, needed, out)
@@ -148,9 +149,10 @@ def _back(g, gate, x, w, sizes, size, window, groups, needed, out=None):
 
 
 def _depthwise_back(g, gate, x, w, sizes, size, window, groups, out):
-    """Return g, its gate, and the gradients of a depthwise convolution by Numba kernels.
+    """Return (g, gate, gradient for x, gradient for w) of a depthwise convolution by Numba kernels.
 
-    The gradient for x needs w, that for w needs x; both are None if the kernels do not support it.
+    A gradient is None if the argument it needs (w for x, x for w) is None, or if the kernels do not
+    support the convolution. If they do, g is returned with the gate applied, and the gate as None.
     """
     fast = depthwise.library(
         g, w if x is None else x, size, g.shape[1:-1], groups, window, g.shape[-1]
@@ -170,13 +172,13 @@ def _moves(window):
 
 
 def patches(x, w, *, strides, padding, dilations, groups):
-    """Return how Winograd's algorithm in Numba computes a `conv`; None if it is not chosen.
+    """Return Winograd's parameters for a `conv` in Numba; None if another algorithm computes it.
 
     Args:
         x, w: objects with a shape and a dtype.
 
     Returns:
-        the m of its m × m outputs, the padding (above, left), and y's spatial size.
+        m (a patch has m × m outputs), the padding (above, left), and y's spatial size.
     """
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     call = _call(x, w, w.shape[:-2], groups, **window)
@@ -204,7 +206,7 @@ def _planar(a, axis=1):
 
 
 def _least(places):
-    """Return Winograd's m with the fewest multiplications; 0 if direct convolution needs fewer.
+    """Return the m of Winograd's F(m × m, 3 × 3) with the fewest multiplications; 0 for direct.
 
     Args:
         places: the height and width of the output.
@@ -229,7 +231,7 @@ class _ConvCall:
         self.size, self.strides, self.dilations = one + size, one + strides, one + dilations
 
     def pays(self, pairs, places):
-        """Return whether NumPy's im2col would be slower, or `set_conv_algorithm` chose another.
+        """Return whether to use another algorithm than NumPy's im2col: it is faster, or was chosen.
 
         Args:
             pairs, places: `pairs` times the product of `places` is the number of multiply-adds.
@@ -266,7 +268,7 @@ class _ConvCall:
         """Return whether to use the direct algorithm instead of im2col.
 
         Args:
-            columns: the columns of its matrix products, channels or filters.
+            columns: the number of columns of its matrix products: channels or filters.
         """
         if len(self.size) > 2 or _algorithm == "im2col":
             return False
@@ -326,7 +328,7 @@ class _ConvCall:
         return by_x, by_w.reshape(*self.given, channels, g.shape[3]), by_b
 
     def _back(self, g, gate, x, w, padding, sizes, sums, out):
-        """Return the gradients that `back` returns, computed by im2col in Numba."""
+        """Compute the gradients that `back` returns, by im2col in Numba."""
         fast, by_x, by_w, by_b = tier.library("im2col"), None, None, None
         g, gate = contiguous(g), fast.NOTHING if gate is None else contiguous(gate)
         if w is not None:

@@ -1,8 +1,8 @@
 """Convolution followed by 2 × 2 max pooling in one kernel, and its backward pass.
 
 Outputs that pooling discards are never written to memory. The kernel is Winograd's algorithm
-(`fast/winograd.py`), and the bits are those of two kernels; other convolutions run two kernels in
-sequence.
+(`fast/winograd.py`), and the results are bitwise equal to those of
+separate kernels. Other convolutions run a convolution kernel, then a pooling kernel.
 """
 
 import numpy as np
@@ -24,7 +24,10 @@ def takes(x, w, **window):
 
 
 def conv_max_pool(x, w, b, *, relu, **window):
-    """Return 2 × 2 `pool.max_pool` of `conv.conv_bias`, and saved: (indices of the maxima,)."""
+    """Return (y, saved): y is `conv.conv_bias` after 2 × 2 max pooling.
+
+    `saved`, for the backward pass, is (indices of the maxima,).
+    """
     how = conv.patches(x, w, **window) if takes(x, w, **window) else None
     if how is None or b.dtype != np.float32:
         all_y = conv.conv_bias(x, w, b, **window, relu=relu)
@@ -38,7 +41,7 @@ def conv_max_pool(x, w, b, *, relu, **window):
 
 
 def conv_max_pool_back(g, x, w, y, chosen, *, relu, needed, out=None, **window):
-    """Return the needed gradients of sum(g * conv_max_pool(x, w, b)) with respect to x, w, b.
+    """Return those gradients of sum(g * conv_max_pool(x, w, b)) for x, w and b that are needed.
 
     Args:
         y, chosen: the result of `conv_max_pool` and the positions it saved.

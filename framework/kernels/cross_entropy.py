@@ -1,6 +1,6 @@
-"""Cross-entropy of logits, along the last axis, and integer labels.
+"""Cross-entropy between logits, along the last axis, and integer labels.
 
-The Numba kernels (`fast/rows.py`) run where `rows.is_fast` allows.
+The Numba kernels (`fast/rows.py`) are used where `rows.is_fast` allows it.
 """
 
 import functools
@@ -12,9 +12,9 @@ from framework.kernels import rows as kernels
 from framework.kernels.kernel_task import KernelTask
 from framework.kernels.sums import added
 
-# estimated time, in seconds, per element and per row
+# estimated times, in seconds: per element, and per row
 _SECONDS = {"sparse_cross_entropy": (1.5e-9, 1e-8), "sparse_cross_entropy_back": (3e-10, 4e-9)}
-_FEW = 4096  # Index offsets are cached for arrays of at most this many rows.
+_FEW = 4096  # Index offsets are cached and reused for arrays of at most this many rows.
 _LABEL = np.dtype(np.int64)
 
 
@@ -26,7 +26,9 @@ def task(name, rows, size):
 
 @no_warnings
 def sparse(logits, labels):
-    """Return log(sum(exp(x))) - x[label] of each row, and saved: exp(x - max(x)) and its sum.
+    """Return (losses, saved): each row's loss is log(sum(exp(x))) - x[label].
+
+    `saved`, for the backward pass, is exp(x - max(x)) and its sum.
 
     Args:
         labels: integers in the shape of `logits` without its last axis, checked by the caller.
@@ -65,7 +67,7 @@ def _empty(shape):
 
 
 def _places(labels, classes):
-    """Return the flat index of each row's element at its label, in an array in C order."""
+    """Return, for logits in C order, the flat index of each row's element at its label."""
     starts = _starts if labels.size <= _FEW else _starts.__wrapped__
     return starts(labels.size, classes).reshape(labels.shape) + labels
 

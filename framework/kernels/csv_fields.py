@@ -1,7 +1,8 @@
-"""The fields of a block of CSV lines and their numbers, by Numba; the caller has a NumPy form.
+"""Split a block of CSV lines into fields and parse numbers, by Numba.
 
-A field of up to 15 digits, a sign and a point is an integer divided by a power of ten.
-Both are exact in float64, so the quotient is the float64 nearest to the text, as `float(text)`.
+Without Numba, the caller uses NumPy. A field of up to 15 digits, a sign and a point is an integer
+divided by a power of ten. Both are exact in float64, so the quotient is the nearest float64, as
+`float(text)` returns.
 """
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from framework.kernels.deferred import Deferred
 
 NEWLINE, POINT, MINUS, PLUS, ZERO = b"\n.-+0"
-# A number of up to this many digits is an int below 10**15, which float64 represents exactly.
+# An integer of up to this many digits is below 10**15, so float64 represents it exactly.
 MOST_DIGITS = 15
 # A field has at most this many bytes: the digits, a sign and a decimal point.
 LONGEST = MOST_DIGITS + 2
@@ -21,7 +22,7 @@ _kernel = Deferred("csv_fields", 1 << 26)
 
 
 def fields(data, delimiter, columns):
-    """Return (values, kinds, starts, ends) of the fields of whole lines.
+    """Return (values, kinds, starts, ends) of the fields in a block of whole lines.
 
     Args:
         data: a uint8 array that ends with a newline.
@@ -29,9 +30,9 @@ def fields(data, delimiter, columns):
         columns: the number of fields of a line.
 
     Returns:
-        Arrays (columns, lines): float64 numbers, BAD, INTEGER or REAL, the positions of the first
-        byte and of the end. None without Numba, if the lines have other numbers of fields, or if
-        the delimiter may be part of a number.
+        Four arrays (columns, lines): the field's number as float64; BAD (not a number), INTEGER or
+        REAL; the index of its first byte; the index after its last byte. None without Numba, if a
+        line does not have `columns` fields, or if numbers may contain the delimiter.
     """
     fast = None if delimiter in _OF_NUMBERS else _kernel.library(data.size)
     if fast is None:

@@ -1,6 +1,6 @@
 """Depthwise convolution over one or two axes in Numba (`fast/depthwise.py`).
 
-In NumPy, and for three axes, im2col computes depthwise convolutions.
+Without Numba, or with three spatial axes, im2col computes depthwise convolutions.
 """
 
 import math
@@ -18,7 +18,7 @@ def library(a, b, size, places, groups, window, filters):
     """Return the module of Numba kernels if they support a convolution, else None.
 
     Args:
-        a, b: two arrays of the convolution.
+        a, b: two of the convolution's arrays (images, weights, outputs).
         size, places: the sizes of the window and of the output.
         window: strides, padding and dilations.
         filters: the number of filters.
@@ -34,7 +34,7 @@ def library(a, b, size, places, groups, window, filters):
 
 
 def conv(fast, x, w, window, places, bias, relu, out):
-    """Return the convolution, plus the bias; `relu` applies ReLU."""
+    """Return the depthwise convolution plus the bias; `relu` applies ReLU."""
     channels, filters = x.shape[-1], w.shape[-1]
     x = contiguous(x if filters == channels else np.repeat(x, filters // channels, axis=-1))
     view = _view(fast, x.shape[1:-1], w.shape[:-2], window)
@@ -64,7 +64,7 @@ def conv_kernel(fast, x, g, size, window):
 
 
 def _view(fast, sizes, size, window):
-    """Return a ConvWindow over two axes; a single axis gets another one of size 1 before it."""
+    """Return a ConvWindow over two axes; before a single axis, one of size 1 is inserted."""
     strides, dilations = window["strides"], window["dilations"]
     padding = windows.amounts(window["padding"], sizes, size, strides, dilations)
     before = [pair[0] for pair in padding]

@@ -16,7 +16,7 @@ import numpy as np
 
 from framework.kernels.erf import polynomial
 
-# These coefficients are for log Γ(2 + z) / z with |z| <= 1/2.
+# coefficients of the interpolant of log Γ(2 + z) / z with |z| <= 1/2
 _LGAMMA = (
     -1.32199456661178745e-7, 2.78740805211358998e-7, -4.32523934456048164e-7,
     9.20052789496810049e-7, -2.04390481070299067e-6, 4.38470440459836033e-6,
@@ -25,8 +25,8 @@ _LGAMMA = (
     -0.00119275391184281569, 0.00289051033103426686, -0.0073855510286719984,
     0.0205808084277803801, -0.0673523010531981034, 0.322467033424113236, 0.422784335098467139,
 )  # fmt: skip
-# These coefficients are for ψ(x) / (x - x0) with x = (3 + t) / 2 and |t| <= 1; x0 is the positive
-# zero of ψ.
+# coefficients of the interpolant of ψ(x) / (x - x0) with x = (3 + t) / 2 and |t| <= 1; x0 is the
+# positive zero of ψ
 _DIGAMMA = (
     -9.72030040420224432e-12, 2.9160936010853641e-11, -2.91611796260238125e-11,
     8.74842003743628656e-11, -4.15550641155519642e-10, 1.24666902318640298e-9,
@@ -39,7 +39,7 @@ _DIGAMMA = (
 )  # fmt: skip
 # The zero x0 of ψ is the sum of these two numbers, because one float64 has too few digits.
 _ZERO, _ZERO_REST = 1.4616321449683622, 9.549995429965697715e-17
-# These are the Bernoulli numbers B2, B4, ...
+# the Bernoulli numbers B2, B4, B6, ...
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510,
               43867 / 798, -174611 / 330, 854513 / 138, -236364091 / 2730)  # fmt: skip
 _STIRLING = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:10], 1)][::-1]
@@ -198,7 +198,7 @@ def zeta(x, q):
 
 
 def _zeta_of_reals(s, a):
-    """Return the sum of twelve terms and the Euler-Maclaurin series of the others."""
+    """Return the sum of the first twelve terms, plus the Euler-Maclaurin series for the others."""
     total = np.zeros_like(a)
     for k in range(12):
         total += (a + k) ** -s
@@ -214,7 +214,7 @@ def _zeta_of_reals(s, a):
 def _zeta_below(s, q):
     if s <= 150:
         return (-1.0) ** s / math.factorial(s - 1) * polygamma(q, n=s - 1)
-    near = np.rint(-q)  # For large s, only the terms near the pole of the sum have an effect.
+    near = np.rint(-q)  # For large s, all terms but those with k near -q are negligible.
     return sum((q + near + k) ** -float(s) for k in (-1, 0, 1) if not np.any(near + k < 0))
 
 

@@ -23,7 +23,7 @@ from framework.kernels.kernel_task import KernelTask
 from framework.kernels.windows import halves
 
 _FAST = 2048  # The Numba kernels are used for at least this many elements.
-# Chunks are multiples of _UNIT elements; an element takes about _SECONDS.
+# Chunks are multiples of _UNIT elements. An element takes about _SECONDS on one thread.
 _UNIT, _SECONDS = 512, 1.2e-9
 _UFUNCS = 32  # gelu costs about as much as this many ufuncs.
 
@@ -74,7 +74,7 @@ def gelu_back(g, x, *, approximate):
 
 
 def slope(x, *, approximate):
-    """Return the derivative of gelu at x; g times this has the same bits as `gelu_back`."""
+    """Return the derivative of gelu at x; g times it is bitwise equal to `gelu_back`."""
     return gelu_back(np.ones_like(x), x, approximate=approximate)
 
 
@@ -91,15 +91,15 @@ def _fast(name, *arrays):
 
 
 def shares(x):
-    """Return whether `with_slope` is hardly slower than `gelu`, as both share most NumPy calls."""
+    """Return whether `with_slope` takes little longer than `gelu` (they share most NumPy calls)."""
     return x.dtype == np.float32 and tier.without_numba()
 
 
 @no_warnings
 def with_slope(x, *, approximate, out=None):
-    """Return gelu(x), and saved: (its derivative,).
+    """Return gelu(x), and a tuple to save for the backward pass: (its derivative,).
 
-    g times the derivative has the same bits as `gelu_back`.
+    g times the derivative is bitwise equal to `gelu_back`.
 
     Args:
         out: a contiguous array for gelu of x; None creates one.
@@ -115,7 +115,7 @@ def with_slope(x, *, approximate, out=None):
 
 
 def with_slope_by_rows(x, out, slope, *, approximate):
-    """Return RowBlocks that compute `with_slope` in NumPy into contiguous float32 arrays."""
+    """Return RowBlocks of `with_slope` in NumPy; `out` and `slope` are contiguous float32."""
     size, function = max(x.shape[-1], 1), _tanh_both_block if approximate else _both_block
     arrays = [a.reshape(-1) for a in (np.ascontiguousarray(x), out, slope)]
     block = blocks.size(x.size, _UFUNCS)
@@ -134,7 +134,7 @@ def shared(size):
 
 
 def _made_by_blocks(function, *arrays):
-    """Return a new array `out`, which `function(*arrays, out, scratch)` fills block by block."""
+    """Return a new array `out` that `function(*arrays, out, scratch)` has filled block by block."""
     out = np.empty(arrays[0].shape, arrays[0].dtype)
     _by_blocks(function, *arrays, out)
     return out
@@ -157,9 +157,9 @@ def _tail(x, out, scratch):
     """Write Φ(-|x|) to `out`; return min(|x|, END) and exp(-x²/2), stored in scratch."""
     size, e, u = scratch
     np.abs(x, size)
-    # `not <=` is true for NaN, unlike `>`.
+    # `not <=` is also true if there is a NaN, `>` would not be.
     if not np.maximum.reduce(size, initial=0.0) <= END:
-        # np.minimum would take 4 times as long as np.multiply.
+        # np.minimum takes 4 times as long as np.multiply, so skip it if possible.
         np.minimum(size, _NUMBERS[END], out=size)
     np.add(size, _NUMBERS[CENTER], e)
     np.subtract(size, _NUMBERS[CENTER], u)
@@ -196,7 +196,7 @@ def _both_block(x, y, slope, scratch):
 
 
 def _slope(x, tail, size, e):
-    """Overwrite the array `tail` with the derivative of gelu at x."""
+    """Replace the tail Φ(-|x|) in the array `tail` by the derivative of gelu at x."""
     np.subtract(_NUMBERS[0.5], tail, tail)
     np.multiply(size, _NUMBERS[_DENSITY], size)
     np.multiply(size, e, size)
@@ -209,7 +209,7 @@ def _slope(x, tail, size, e):
 
 
 def _sigmoid(x, s, squared):
-    """Write x² to `squared`, and the sigmoid in gelu's approximation to `s`."""
+    """Write x² to `squared`, and the sigmoid of gelu's tanh approximation to `s`."""
     one = x.dtype.type(1)
     np.multiply(x, x, squared)
     np.multiply(squared, x.dtype.type(_CUBIC), s)
@@ -241,7 +241,7 @@ def _tanh_both_block(x, y, slope, scratch):
 
 
 def _tanh_slope(x, s, rest, squared):
-    """Overwrite `s`, the sigmoid, with the derivative of gelu at x."""
+    """Replace the sigmoid in the array `s` by the derivative of gelu's tanh approximation at x."""
     np.multiply(squared, x.dtype.type(6 * _CUBIC * _INNER), squared)
     np.add(squared, x.dtype.type(2 * _INNER), squared)
     np.multiply(squared, x, squared)

@@ -1,4 +1,4 @@
-"""Hashes of byte strings that do not depend on the machine or the run.
+"""Hashes of byte strings that are the same on every machine and in every run.
 
 `fingerprint` is FarmHash's Fingerprint64 (Pike & Alakuijala 2014), `keyed_hash` is SipHash-2-4
 (Aumasson & Bernstein 2012). TensorFlow hashes strings to buckets with the same two functions.
@@ -21,7 +21,7 @@ def fingerprint(text):
 
 
 def joint_fingerprint(one, other):
-    """Return the 64-bit fingerprint of two fingerprints, by the mixing of MurmurHash2."""
+    """Combine two 64-bit fingerprints into one, as MurmurHash2 mixes numbers."""
     mixed = one ^ _MURMUR ^ _shaken(other * _MURMUR) * _MURMUR & _MASK
     return _shaken(_shaken(mixed * _MURMUR) * _MURMUR)
 
@@ -99,7 +99,7 @@ def _of_64(text):
 
 
 def _of_more(text):
-    """Hash more than 64 bytes in rounds of 64; the last round may overlap the one before it."""
+    """Hash more than 64 bytes in rounds of 64; the last round may overlap the previous one."""
     last = len(text) - 1
     y = _SEED * _K1 + 113 & _MASK
     z = _shaken(y * _K2 + 113) * _K2 & _MASK
@@ -128,7 +128,7 @@ def _round(text, at, x, y, z, v, w, factor, weight):
 
 
 def _two(text, at, a, b):
-    """Mix the 32 bytes from index `at` on into the numbers a and b, and return both."""
+    """Mix the 32 bytes from index `at` on into the numbers a and b; return the new a and b."""
     p, q, r, s = (_word(text, at + 8 * i) for i in range(4))
     a += p
     b = _turned(b + a + s, 21)

@@ -1,9 +1,9 @@
 """Convolution over any number of spatial axes and its gradients, by im2col and matrix products.
 
-Arrays are channels-last: x (batch, *spatial, channels), w (*size, channels / groups, filters),
-y (batch, *places, filters). Group i of the filters sees group i of the channels. The windows of a
-few images at a time are copied to the rows of a matrix that fits in the cache; threads share the
-images.
+Arrays are channels-last: x (batch, *spatial, channels), w (*size, channels / groups, filters), y
+(batch, *places, filters). The filters of group i use the channels of group i. The windows of a few
+images at a time are copied to the rows of a matrix that fits in the cache; threads divide the batch
+among them.
 """
 
 import math
@@ -16,7 +16,8 @@ from framework.kernels.choose import masked, zeros
 from framework.kernels.share import blocks, share
 from framework.kernels.sums import added
 
-_BLOCK = 1 << 19  # A thread copies this many elements of windows, 2 MB, before it multiplies.
+# A thread copies windows of this many elements in total, 2 MB, before it multiplies them.
+_BLOCK = 1 << 19
 # Windows are copied pixel by pixel (each pixel of all windows at once) if there are at most this
 # many channels, else window by window.
 _FEW = 4
@@ -26,7 +27,7 @@ _FEW = 4
 def conv(
     x, w, *, strides, padding, dilations, groups, bias=None, relu=False, gate=None, out=None
 ):  # fmt: skip
-    """Return y, at each position the sum of the window's pixels times the kernel (not flipped).
+    """Return the convolution: at each position the sum of window pixels times kernel (not flipped).
 
     Args:
         bias: one number per filter, which is added to y, or None.
@@ -75,7 +76,7 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
     *size, inner, _ = w.shape
     places = g.shape[1:-1]
     padding = windows.amounts(padding, sizes, size, strides, dilations)
-    # With fewer channels, `layout.add` is faster.
+    # With fewer channels, `layout.add` below is faster than this convolution by the flipped window.
     if groups == 1 and set(strides) == {1} and inner > _FEW:
         axes = zip(size, dilations, padding, sizes, places, strict=True)
         back = [((k - 1) * d - before, n - m + before) for k, d, (before, _), n, m in axes]
@@ -135,7 +136,7 @@ def conv_kernel(
     by_w, by_b = map(sum, zip(*share(work, len(x), work_size), strict=True))
     if layout.ones:
         by_w, by_b = by_w[:-1], by_w[-1]
-    # The array by_w has the shape (groups, cells, filters).
+    # by_w: (groups, window elements, filters)
     if groups > 1 and not each_alone:
         by_w = np.moveaxis(by_w, 0, 1)
     by_w = by_w.reshape(*size, channels // groups, filters)
@@ -143,13 +144,13 @@ def conv_kernel(
 
 
 def _gated(g, gate, images):
-    """Return g[images] in the dtype for sums, with 0 where the gate is not positive."""
+    """Return g[images], 0 where the gate is not positive, in the dtype used for sums."""
     part = g[images] if gate is None else masked(g[images], gate[images] > 0)
     return part.astype(windows.wide_enough(g.dtype), copy=False)
 
 
 class _Im2colLayout:
-    """The layout of the windows of images as rows of a matrix.
+    """How windows of images are laid out as the rows of a matrix.
 
     Attributes:
         each: the number of elements of one image's windows.
@@ -165,12 +166,12 @@ class _Im2colLayout:
         self.each = math.prod(places) * self.cells
 
     def blocks(self, first, last):
-        """Return slices of images; an empty batch has one, because it needs a result too."""
+        """Return slices of the batch; an empty batch gets one, so that it has a result too."""
         step = max(_BLOCK // max(self.each, 1), 1)
         return blocks(first, last, step) or [slice(first, last)]
 
     def columns(self, wide):
-        """Return the windows as matrix rows, (positions, cells) or (group, positions, cells)."""
+        """Return windows as matrix rows, (positions, elements) or (group, positions, elements)."""
         view = windows.view(wide, self.size, *self.moves, self.places)
         rows = len(wide) * math.prod(self.places)
         if self.groups > 1:
@@ -201,7 +202,7 @@ class _Im2colLayout:
         for offsets, index in self._cells():
             x[index] += columns[(..., *offsets, slice(None))]
 
-    # One channel per group: multiply shifted images by the weights, without a matrix product.
+    # With one channel per group, shifted images times weights replace the matrix product.
 
     def depthwise(self, wide, w, y):
         """Write the depthwise convolution to y."""
@@ -231,7 +232,7 @@ class _Im2colLayout:
 
 
 def _rows(w, groups):
-    """Return the kernel as (cells, filters), or as (group, cells, filters) if there are groups."""
+    """Return w as (window elements, filters), with groups as (group, window elements, filters)."""
     flat = w.reshape(math.prod(w.shape[:-1]), w.shape[-1])
     if groups == 1:
         return flat

@@ -1,6 +1,6 @@
 """The incomplete gamma and beta functions and their derivatives on arrays, computed in float64.
 
-Both functions are a density times a series or a continued fraction. The densities use Loader's
+Each function is a density times a series or a continued fraction. The densities use Loader's
 saddle-point form (2000, "Fast and accurate computation of binomial probabilities"), which has no
 cancellation for large parameters. Formulas: DLMF 8.2, 8.7, 8.9 (gamma), 8.17.22 (beta); Temme 1979
 for large, nearly equal arguments.
@@ -25,7 +25,8 @@ from framework.kernels.gamma import (
 from framework.kernels.inverse_erf import erfc
 
 _EPSILON = 2.0**-54
-# From this a on, Temme's expansion near x = a replaces a series of thousands of terms.
+# From this `a` on, Temme's expansion is used near x = a, where a series would take thousands of
+# terms.
 _LARGE = 2e5
 _MOST = 200_000  # A continued fraction has at most this many terms.
 # These are the coefficients of Temme's c0(η), then those of c1(η), the highest power first.
@@ -150,7 +151,7 @@ def igammac(a, x):
 
 
 def _split(a, x, n):
-    """Return a mask, True where the result is P, False where it is Q, and the n-th derivatives."""
+    """Return a mask, True where P is computed and False where Q is, and its n-th derivatives."""
     valid = (a > 0) & (x >= 0)
     ordinary = valid & (x > 0) & np.isfinite(a) & np.isfinite(x)
     lower = (x <= 1.1) & (a > -0.4 / np.log(np.minimum(x, 0.5))) | (x > 1.1) & (x < a + 1)
@@ -170,7 +171,7 @@ def _split(a, x, n):
 
 
 def _groups(where, size):
-    """Yield masks of elements of similar size, which need similar numbers of terms."""
+    """Yield masks of elements of similar `size`, whose series need similar numbers of terms."""
     scale = np.where(where, np.frexp(np.where(where, size, 1.0))[1] // 4, 0)
     for found in np.unique(scale[where]):
         yield where & (scale == found)

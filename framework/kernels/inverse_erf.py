@@ -26,14 +26,14 @@ _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 
 @in_float64
 def erfc(x):
-    """Return 1 - erf(x), in full precision also for small results."""
+    """Return 1 - erf(x), accurate where the result is small too."""
     size = np.abs(x)
     tail = _tail(np.maximum(size, 1))
     return np.where(size < 1, 1 - erf(x), np.where(x < 0, 2 - tail, tail))
 
 
 def _tail(x):
-    """Return erfc(x) for x >= 1; for exp(-x²), x² is split into an exact square and a rest."""
+    """Return erfc(x) for x >= 1; x² is split into an exact square and a remainder for exp(-x²)."""
     x = np.minimum(x, 30)
     rounded = np.rint(x * 64) / 64
     rest = (x - rounded) * (x + rounded)

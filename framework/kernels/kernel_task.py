@@ -1,7 +1,7 @@
-"""Kernels as tasks for the thread team (`fast/team.py`), for calls alone or in parallel regions.
+"""KernelTask: a kernel as a task, work that the threads of `fast/team.py` share.
 
-A kernel computes work items, mostly rows, that do not depend on one another. So threads can share
-the items, and a plan can run the kernel within a parallel region.
+A kernel computes work items, mostly rows, that do not depend on one another. So threads can divide
+the items among them, and a compiled plan can run several kernels in one parallel region.
 """
 
 import functools
@@ -16,7 +16,7 @@ _LEAST = 1e-5
 
 
 class KernelTask(NamedTuple):
-    """A kernel for arrays of fixed sizes.
+    """A kernel for arrays of fixed sizes, as a task.
 
     module, name: the module in `kernels/fast`, and the name of the compiled task in it.
     numbers: the task's arguments after the addresses of its arrays.
@@ -36,7 +36,7 @@ class KernelTask(NamedTuple):
         return getattr(tier.library(self.module), self.name).address
 
     def __call__(self, *arrays):
-        """Run the whole kernel on contiguous arrays of the right sizes and dtypes (unchecked)."""
+        """Run the whole kernel on contiguous arrays, whose sizes and dtypes are not checked."""
         numbers, parts = _template(self, len(arrays), threads.count())
         tier.library("team").do_phase(numbers, parts, *arrays)
 
@@ -51,5 +51,5 @@ def _template(task, arrays, most):
 
 
 def bits(number):
-    """Return the bits of a float64 as an int64, the type of all task arguments."""
+    """Return the bits of a float64 as an int64, because all task arguments are int64."""
     return int(np.float64(number).view(np.int64))

@@ -2,16 +2,16 @@
 
 OpenBLAS uses threads for products of more than `ALONE` multiplications. Up to `PAYS` this saves no
 time (64 × 128 × 128 takes 16 µs instead of 13), and if another process holds a core, OpenBLAS's
-threads wait 8 to 400 ms for each other. So OpenBLAS has one thread up to `SHARED`. Larger products
+threads wait 8 to 400 ms for each other. So OpenBLAS uses one thread up to `SHARED`. Larger products
 are divided among the package's own threads, each with OpenBLAS on one thread, because OpenBLAS's
 threads spin for some 20 ms after a product, which takes half of the CPU from other threads. With
 Numba, OpenBLAS's threads are never used: a single product of 128 × 3136 × 16 on them would slow a
 network down by a third.
 
 With Numba, products from `PAYS` on use the micro-kernel, which on one thread is 5 to 15 % faster
-than OpenBLAS from 64 × 256 × 128 on, and which `fast/team.py` shares in 2 µs. Plans use the
-micro-kernel for smaller products too, to run a whole step in one call. Single ops use OpenBLAS for
-small products, except in the tier "numba", where ops must have the bits of plans.
+than OpenBLAS from 64 × 256 × 128 on, and which `fast/team.py` shares in 2 µs. Compiled plans use
+the micro-kernel for smaller products too, to run a whole training step in one call. Single ops use
+OpenBLAS for small products, except in the tier "numba", where ops must round exactly as plans do.
 """
 
 import sys
@@ -23,15 +23,15 @@ from framework.kernels.blocks import RowBlocks
 from framework.kernels.products import LEAST, PAYS
 
 ALONE = 1 << 18  # OpenBLAS by itself uses one thread for up to this many multiplications.
-# Threads share products of at least this many multiplications (300 µs), because sharing costs 40
+# Threads share products of at least this many multiplications (300 µs), because sharing takes 40
 # µs.
 SHARED = 1 << 25
 _FLOAT = np.dtype(np.float32)
-_WHOLE = 16  # A thread computes a multiple of this many rows or columns.
+_WHOLE = 16  # The number of rows or columns that a thread computes is a multiple of this.
 
 
 def dot(a, b, out=None):
-    """Return a @ b of two matrices; with Numba the bits do not depend on the number of threads.
+    """Return a @ b of two matrices; with Numba it is bitwise equal for any number of threads.
 
     Args:
         out: a contiguous array of the right shape and dtype for the result; None creates one.
@@ -77,7 +77,7 @@ def _shared(a, b, out):
 
 
 def shares(multiplications):
-    """Return whether threads share a product of this size; False if Numba computes it."""
+    """Return whether threads share a product of this size; False if a Numba kernel is used."""
     if multiplications < SHARED or threads.count() == 1 or not tier.without_numba():
         return False
     return blas.controls() is not None
@@ -86,9 +86,10 @@ def shares(multiplications):
 def several(lanes):
     """Run independent chains of products and row-wise tasks on several threads.
 
-    To hand over work takes a fifth of the time of a product, so all chains are handed over at once.
-    A task reads, from earlier tasks of its chain, only the rows that it computes itself. So a
-    thread runs all tasks of a chain on its rows, and finds in its cache what it has just written.
+    Handing work to another thread takes a fifth of the time of a product, so all chains are handed
+    over at once. A task reads, from earlier tasks of its chain, only the rows that it computes
+    itself. So a thread runs all tasks of a chain on its rows, and finds in its cache what it has
+    just written.
 
     Args:
         lanes: the chains, lists of tasks. A task is a `blocks.RowBlocks`, or (a, b, out,
@@ -119,7 +120,7 @@ def several(lanes):
 
 
 def _flat(task):
-    """Return a product task of which the result and the operands are reshaped to matrices."""
+    """Return a product task with its result and operands reshaped to matrices."""
     a, b, out, following = task
     shape = len(a), b.shape[1]
     given = [x if type(x) is tuple or x.ndim == 1 else x.reshape(shape) for _, x in following]
@@ -129,7 +130,7 @@ def _flat(task):
 def _pieces(lane):
     """Split a chain into chains that run in sequence.
 
-    RowBlocks that cannot be divided at the slices of the products become a separate chain.
+    RowBlocks whose blocks do not end where the slices of the products end become a separate chain.
     """
     starts, pieces = [at.start for at in _slices(lane) or ()], [[]]
     for task in lane:
@@ -141,7 +142,7 @@ def _pieces(lane):
 
 
 def _slices(lane):
-    """Return the slices of rows that threads compute, or None if they do not share the chain.
+    """Return the slices of rows that threads compute, or None if a single thread runs the chain.
 
     For a single product with more columns than rows, they are slices of columns.
     """
@@ -157,7 +158,7 @@ def _slices(lane):
 
 
 def _alone(task):
-    """Run one task on this thread; `dot` may still share its matrix product among threads."""
+    """Run one task on this thread; `dot` may still divide a matrix product among threads."""
     if type(task) is RowBlocks:
         several(((task,),))
         return
@@ -202,7 +203,7 @@ def _product(a, b, out, following, at):
         ufunc(part, operand, part)
 
 
-# In the tier "auto", the first products use BLAS. Numba is imported only after this many
+# In the tier "auto", BLAS computes the first products. Numba is imported only after this many
 # multiplications, because the import takes 0.4 s, too long for a short program.
 _before_loading = 30_000_000_000
 
@@ -234,7 +235,7 @@ def _shared_stack(a, b, shape):
     a, b = (x.reshape((1,) * (len(shape) - x.ndim) + x.shape) for x in (a, b))
     length = max(shape[:-2])
     axis = shape.index(length)
-    # Each thread gets two parts, so that other threads can take the part of a late thread.
+    # Each thread gets two parts, so that others can take the second part of a slow thread.
     step = -(-length // (2 * threads.count()))
 
     def part(start):
@@ -247,7 +248,7 @@ def _shared_stack(a, b, shape):
 
 
 def _are_float32(a, b, out):
-    """Return whether the Numba kernel can read the arrays and write `out`."""
+    """Return whether the Numba kernel supports the arrays: float32, in a layout it can read."""
     return (
         a.dtype == b.dtype == _FLOAT
         and a.flags.aligned

@@ -1,4 +1,4 @@
-"""Matrix functions that NumPy lacks; the last two axes are the matrix, the others a batch."""
+"""Matrix functions that NumPy lacks; the last two axes hold a matrix, the others are a batch."""
 
 import math
 
@@ -81,7 +81,8 @@ def _root_by_eigenvalues(a):
     e, v = np.linalg.eigh(a)
     tiny = np.finfo(e.dtype).eps * len(e) * max(abs(e[0]), abs(e[-1]))
     e = np.where(np.abs(e) <= tiny, 0, e)
-    roots = np.sqrt(e.astype(a.dtype))  # For a complex `a`, negative eigenvalues get complex roots.
+    # If `a` is complex, roots of negative eigenvalues are complex.
+    roots = np.sqrt(e.astype(a.dtype))
     return (v * roots) @ v.conj().T
 
 
@@ -113,7 +114,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 def logm(x):
     """Return the principal logarithm of square matrices, NaN where none exists in their dtype.
 
-    The function takes square roots until the matrix is near the identity, then sums the partial
+    The function takes square roots until the matrix is near the identity, then adds the partial
     fractions of a Padé approximant (Higham 2008, "Functions of Matrices", sections 11.4 and 11.5),
     in 64 bits.
     """

@@ -9,12 +9,12 @@ def mel(hertz):
 
 
 def mel_weights(bands, bins, rate, low, high):
-    """Return float64 weights of shape (bins, bands), triangles that overlap by half.
+    """Return float64 weights of shape (bins, bands): triangles, each overlapping the next by half.
 
     Args:
         bands: the number of bands.
         bins: the number of frequencies, from 0 to rate / 2.
-        rate: samples a second.
+        rate: the number of samples per second.
         low, high: the lowest and the highest frequency of the bands.
 
     >>> mel_weights(1, 5, 8000, 0, 4000).round(2).ravel()
@@ -25,5 +25,5 @@ def mel_weights(bands, bins, rate, low, high):
     rising = (places - edges[:-2]) / (edges[1:-1] - edges[:-2])
     falling = (edges[2:] - places) / (edges[2:] - edges[1:-1])
     weights = np.maximum(0, np.minimum(rising, falling))
-    weights[:1] = 0  # The frequency 0 belongs to no band.
+    weights[:1] = 0  # The frequency 0 has no weight in any band.
     return weights

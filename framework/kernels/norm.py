@@ -1,7 +1,7 @@
 """Batch normalization: statistics over all axes but one, the normalization, and its gradients.
 
-Arrays of any rank are seen as (outer, channels, inner). Means and squared deviations of blocks are
-combined as in Chan, Golub & LeVeque (1983), which reads memory once and is as accurate as two
+Arrays of any rank are reshaped to (outer, channels, inner). Means and squared deviations of blocks
+are combined as in Chan, Golub & LeVeque (1983), which reads memory once and is as accurate as two
 passes over the data.
 """
 
@@ -21,7 +21,8 @@ _UFUNCS = 10  # Batch normalization costs about as much as this many ufuncs.
 # inner loops.
 _LONG_ROW = 2048
 _FEW = 8  # BLAS sums at least this many rows faster than NumPy.
-_VECTOR = 16  # The Numba kernels need no joined rows if the row length is a multiple of this.
+# The Numba kernels need no joined rows if the row length is a multiple of this number.
+_VECTOR = 16
 _LONG = 256  # Rows joined for the Numba kernels have at most this many elements.
 _FAST = 2048  # The Numba kernels are used for at least this many elements.
 _SHARED = 1 << 20  # Threads share the Numba kernels' work from this many elements on.
@@ -29,13 +30,13 @@ _PART = 1 << 18  # Each thread gets about this many elements.
 
 
 def as_channels(x, axis):
-    """Return `x` as (outer, channels, inner)."""
+    """Return `x` reshaped to (outer, channels, inner), where `axis` has the channels."""
     shape = x.shape
     return x.reshape(math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))
 
 
 def _folded(x):
-    """Return `x` with groups of rows joined, for long inner loops in NumPy, and the group size."""
+    """Join groups of rows, for longer inner loops in NumPy; return the array and the group size."""
     fold, (rows, channels, inner) = 1, x.shape
     while inner == 1 and x.size and rows % (2 * fold) == 0 and 2 * fold * channels <= _LONG_ROW:
         fold *= 2
@@ -43,7 +44,7 @@ def _folded(x):
 
 
 def _by_blocks(work, x):
-    """Return [work(slice), ...] for blocks, which depend on the size of `x` alone."""
+    """Return [work(slice), ...] for blocks of rows, which depend on the size of `x` alone."""
     step = max(blocks.size(x.size, _UFUNCS) // max(x.shape[1] * x.shape[2], 1), 1)
     parts = [slice(i, i + step) for i in range(0, len(x), step)]
     results = [None] * len(parts)
@@ -51,7 +52,7 @@ def _by_blocks(work, x):
     def keep(i):
         results[i] = work(parts[i])
 
-    # BLAS's threads would compete with the package's threads.
+    # Limit BLAS to one thread, because its threads would compete with the package's threads.
     with blas.limited(1):
         if x.size * _UFUNCS < blocks.LEAST:
             for i in range(len(parts)):
@@ -81,7 +82,7 @@ def _fast(x):
 
 
 def _fold(x):
-    """Return how many rows the Numba kernels join, which is 4 times faster for 3 channels."""
+    """Return how many rows the Numba kernels join, which is 4 times as fast with 3 channels."""
     fold, (rows, channels, _) = 1, x.shape
     if channels % _VECTOR:
         while rows % (2 * fold) == 0 and 2 * fold * channels <= _LONG:
@@ -96,7 +97,7 @@ def _repeated(vector, fold):
 def _parts(x, fold):
     """Return ranges of the rows of `x`, where `fold` rows are joined into one.
 
-    The ranges depend on the size of `x` only, so that equal inputs have equal sums.
+    The ranges depend on the size of `x` only, so that equal inputs give bitwise equal sums.
     """
     n = len(x) // fold
     count = min(-(-x.size // _PART), n) if x.size >= _SHARED else 1
@@ -118,7 +119,12 @@ def moments(x):
 
 
 def _joined(counts, means, deviations, dtype):
-    """Return the mean and variance of all parts (part, channel); NaN without elements."""
+    """Combine the statistics of parts into mean and variance; NaN without elements.
+
+    Args:
+        counts: the number of elements of each part.
+        means, deviations: (part, channel): means, and sums of squared deviations.
+    """
     count = counts.sum()
     mean = counts @ means / max(count, 1)
     return _rounded(mean, deviations.sum(0) + counts @ np.square(means - mean), count, dtype)
@@ -157,15 +163,15 @@ def _fast_moments(fast, x):
 
 
 def scaled(x, mean, factor, offset, relu=False, out=None):
-    """Return (x - mean) * factor + offset, per channel; `relu` applies ReLU, 6 ReLU6."""
+    """Return (x - mean) * factor + offset, per channel; `relu` is True for ReLU, 6 for ReLU6."""
     y = np.empty_like(x) if out is None else out
     fast = _fast(x)
     if fast is not None:
         fold, flat, out = _fold(x), x.reshape(-1), y.reshape(-1)
         vectors = len(mean) * fold, *(_repeated(v, fold) for v in (mean, factor, offset))
         limits = np.float32(0 if relu else -np.inf), np.float32(6 if relu == 6 else np.inf)
-        # Blocks run in reverse order, because the elements that `moments` reads last are in the
-        # cache.
+        # Blocks run in reverse order, because the elements that `moments` has read last are still
+        # in the cache.
         parts = _parts(x, fold)[::-1]
         threads.run(lambda part: fast.scaled(flat, *part, *vectors, *limits, out), parts)
         return y
@@ -175,7 +181,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
     def work(at):
         out = to[at]
         _normal(wide[at], *vectors, out)
-        # np.maximum(out, 0) would take 5 times as long.
+        # np.maximum(out, 0) takes 5 times as long.
         if relu:
             np.maximum(out, _shaped(zeros[x.dtype], out), out=out)
         if relu == 6:
@@ -188,7 +194,7 @@ def scaled(x, mean, factor, offset, relu=False, out=None):
 def _shaped(number, like):
     """Return an array of the shape of `like`, filled with a number (a 0-d array)."""
     scratch = blocks.full(number)
-    if like.size > scratch.size:  # `like` may be longer than `scratch`.
+    if like.size > scratch.size:  # `like` may be longer than `scratch`, the cached array.
         return np.full(like.shape, number)
     return scratch[: like.size].reshape(like.shape)
 
@@ -201,7 +207,9 @@ def _normal(x, mean, factor, offset, out):
 
 @no_warnings
 def batch_norm(x, gamma, beta, *, axis, epsilon, relu=False, out=None):
-    """Return (y, mean, variance), and saved: mean and 1 / sqrt(variance + epsilon).
+    """Return ((y, mean, variance), saved): the normalization, and what the backward pass needs.
+
+    `saved` is the mean and 1 / sqrt(variance + epsilon).
 
     Args:
         relu: whether to apply ReLU to y; 6 for ReLU6.
@@ -240,7 +248,7 @@ def batch_norm_back(
     """Return the cotangents of x, gamma and beta that are needed.
 
     Args:
-        beta: None without ReLU. With ReLU it is needed to recompute y's sign, which is faster than
+        beta: None without ReLU. With ReLU, y's sign is recomputed from it, which is faster than
             reading y.
         most: 6 for ReLU6.
         out: a contiguous array for x's cotangent, which may be g.
@@ -269,7 +277,7 @@ def _fast_line(line, fold):
 
     Args:
         line: (mean, factor, beta, most), beta None without ReLU.
-        fold: how many rows are joined.
+        fold: the number of rows that are joined into one.
     """
     mean, factor, beta, most = line
     vectors = (mean, factor, mean if beta is None else beta)
@@ -298,7 +306,7 @@ def _wide_line(line, fold):
 
 
 def _sums(g, x, line):
-    """Return the sums of g and of g * (x - mean) per channel, after ReLU's backward pass on g."""
+    """Return the sums of g and of g * (x - mean) per channel, for g after ReLU's backward pass."""
     fast, mean = _fast(x), line[0]
     if fast is not None:
         fold, arrays = _fold(x), (g.reshape(-1), x.reshape(-1))

@@ -1,6 +1,6 @@
 """Flip and shift images of a batch by copies; by Numba in one pass, otherwise image by image.
 
-The pixels are copied, so both give the same bits.
+Pixels are only copied, so both results are bitwise equal.
 """
 
 import math
@@ -24,7 +24,7 @@ def flipped(array, flips, axis):
     if fast is None:
         result, order = array.copy(), np.arange(array.shape[axis] - 1, -1, -1)
         for i in np.flatnonzero(flips).tolist():
-            # The mode "raise" of `take` would allocate a buffer; "clip" does not.
+            # `take` allocates a buffer with mode="raise", but not with "clip".
             array[i].take(order, axis - 1, result[i], "clip")
         return result
     result = np.empty(array.shape, array.dtype)
@@ -34,15 +34,16 @@ def flipped(array, flips, axis):
 
 
 def shifted(array, rows, columns, size, fill):
-    """Return images of a new size, in which the visible part of each image lies somewhere else.
+    """Return images of a new size, to which the visible part of each image is moved.
 
     Args:
         array: (batch, height, width, channels).
         rows: ints (batch, 3): the first row of the result with pixels of the image, the row after
-            the last, and the distance from a row of the result to its row in the image.
+            the last, and the distance from a row of the result to the row of the image that it
+            shows.
         columns: the same for columns.
         size: the (height, width) of the result.
-        fill: the value of the other pixels.
+        fill: the value of pixels outside the visible part.
     """
     fast = _library(array)
     shape = len(array), *size, array.shape[3]
@@ -60,7 +61,7 @@ def shifted(array, rows, columns, size, fill):
 
 
 def _library(array):
-    """Return the compiled functions, or None if NumPy should copy."""
+    """Return the module of Numba kernels, or None if NumPy should copy."""
     if array.dtype != np.float32 or not array.size or not array.flags.c_contiguous:
         return None
     return _kernel.library(array.size)

@@ -1,6 +1,6 @@
 """1 × 1 convolution of few pixels, as in squeeze-and-excite blocks: products of small matrices.
 
-What other algorithms prepare, such as packed weights, takes longer than these products.
+Other algorithms would first pack the weights, for example, which takes longer than these products.
 """
 
 import numpy as np
@@ -9,12 +9,12 @@ from framework.kernels import matmul
 from framework.kernels.choose import masked
 from framework.kernels.sums import added
 
-_FEW = 256  # maximum pixels of all images
+_FEW = 256  # maximum number of pixels, in all images together
 _FLOATS = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def suits(a, dtype, size, window, groups):
-    """Return whether a convolution with the input or output `a` is such a product.
+    """Return whether a convolution with the input or output `a` is 1 × 1 and small enough.
 
     Args:
         a: the images, or the gradient of the output.

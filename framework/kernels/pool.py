@@ -1,9 +1,9 @@
 """Max pooling and window sums over any number of spatial axes, and their gradients.
 
 Arrays are channels-last, (batch, *spatial, channels), see `windows`. The Numba kernels
-(`fast/pool.py`) support float32 and up to three spatial axes, and give the same bits as NumPy,
-except that they may choose other pixels in windows with NaN. In NumPy, threads share blocks of
-images that fit in the cache.
+(`fast/pool.py`) support float32 and up to three spatial axes, and their results are bitwise equal
+to NumPy's, except that they may choose other pixels in windows with NaN. With NumPy, threads divide
+the batch into blocks of images that fit in the cache.
 """
 
 import itertools
@@ -17,10 +17,10 @@ from framework.kernels.share import blocks, share
 
 _FAST = 4096  # The Numba kernels are used for at least this many elements.
 _SHARED = 1 << 20  # Threads share the Numba kernels' work from this many elements on.
-# A block of images has about this many elements; with smaller blocks, threads would wait for the
-# GIL too often.
+# A block of images has about this many elements; with smaller blocks, threads would often wait for
+# the GIL.
 _BLOCK = 1 << 20
-# Indices are uint8 for windows of up to _CELLS pixels, and int16 for up to _MORE_CELLS.
+# Indices within a window are uint8 for up to _CELLS pixels, and int16 for up to _MORE_CELLS.
 _CELLS, _MORE_CELLS = 1 << 8, 1 << 15
 
 
@@ -66,10 +66,10 @@ def _by_pairs(size, strides, padding, dilations, sizes):
 
 
 def max_pool(x, *, size, strides, padding, dilations):
-    """Return the maximum of each window, ignoring padding.
+    """Return (y, saved): the maximum of each window, ignoring padding.
 
-    Saved, by the Numba kernels and for adjacent 2 × 2 windows: the index of the maximum within its
-    window (the first one of equal pixels).
+    `saved`, for the backward pass, is the index of the maximum within its window (the first one of
+    equal pixels) from the Numba kernels and for adjacent 2 × 2 windows, else empty.
     """
     places, padding = _places(x, size, strides, padding, dilations)
     fast = _fast(x, size, x.size)
@@ -161,7 +161,8 @@ def _largest(wide, inside, cells, chosen):
             chosen[...] = 0
             continue
         better = here > best
-        if not seen.all():  # A pixel wins against padding even if the pixel has the lowest value.
+        # Choose a pixel instead of padding, even if the pixel has the lowest value of its dtype.
+        if not seen.all():
             better |= there & ~seen
             seen = seen | there
         np.maximum(best, here, out=best)
@@ -181,7 +182,7 @@ def _larger_of_pairs(x, chosen, y=None):
     below = (lower > upper).view(np.uint8)
     if y is not None:
         np.maximum(upper, lower, out=y)
-    np.negative(below, out=below)  # Negation turns 1 into a byte with all bits set.
+    np.negative(below, out=below)  # Negation turns a byte 1 into -1, all of whose bits are set.
     upper = np.greater(b, a).view(np.uint8)
     np.greater(d, c, out=chosen.view(np.bool_))
     chosen += np.uint8(2)
@@ -205,7 +206,7 @@ def max_index(x, **window):
 
 
 def cell_take(x, chosen, *, size, strides, padding, dilations):
-    """Return the pixel of each window whose index is in `chosen`."""
+    """Return from each window the pixel whose index within the window is in `chosen`."""
     places, padding = _places(x, size, strides, padding, dilations)
     wide = windows.padded(x, padding)
     y = np.zeros(chosen.shape, x.dtype)
@@ -238,7 +239,7 @@ def cell_put(g, chosen, *, sizes, size, strides, padding, dilations, out=None):
 
 
 def _put_pairs(g, chosen, sizes, out):
-    """Compute `cell_put` for adjacent 2 × 2 windows by bit masks of -1 and 0."""
+    """Compute `cell_put` for adjacent 2 × 2 windows, by bit masks: integers -1 and 0."""
     d = _cleared(g, sizes, out)
     bits = choose.BITS[g.dtype.itemsize]
     g, whole = np.ascontiguousarray(g).view(bits), d.view(bits)

@@ -1,4 +1,4 @@
-"""Matrix products as tasks for the thread team (`kernels/fast/team.py`)."""
+"""Matrix products as tasks: work that the threads of `kernels/fast/team.py` share."""
 
 from typing import NamedTuple
 
@@ -9,16 +9,16 @@ ROWS, COLUMNS = 8, 32
 # A task has at least this many multiplications; a smaller product costs less than starting a task.
 LEAST = 1 << 15
 PAYS = 1_000_000  # From this many multiplications on, the Numba kernel is as fast as BLAS.
-# From this many multiplications on, a product may be computed as its transpose C' = B' A'.
+# From this many multiplications on, a product may be computed in its transposed form C' = B' A'.
 _LARGE = 40_000_000
-# A product computed as its transpose has at most this many rows, to bound the scratch memory.
+# In the transposed form, a product has at most this many rows, to bound the scratch memory.
 _MOST_SWAPPED = 1 << 13
-# `rows_for` passes the rows of a product on to a loop only if there are at least this many.
+# `rows_for` passes the rows of a product to a loop kernel only if there are at least this many.
 _ROWS = 64
-# A product whose rows `rows_for` passes on has at most this depth, to bound the scratch memory.
+# `rows_for` is used up to this depth of the product, to bound the scratch memory.
 DEEPEST = 1024
-# The sides of a large product, and of a small one, are at least these; BLAS is as fast for smaller
-# ones.
+# The micro-kernel is used if all sides of a large product, and of a small one, are at least this
+# long; otherwise BLAS is as fast.
 _NARROW, _NARROWEST = 16, 8
 
 
@@ -29,7 +29,7 @@ class ProductTask(NamedTuple):
     numbers: the task's arguments after the addresses of C, A and B.
     extent, unit: the number of work items; chunks are multiples of `unit` items.
     by_rows: whether the items are rows of A and C; else they are columns of B and C.
-    swapped: whether C is computed as the transpose of B' A', see `swaps`.
+    swapped: whether the transposed form C' = B' A' is computed, see `swaps`.
     """
 
     transposed: tuple
@@ -47,7 +47,7 @@ class ProductTask(NamedTuple):
 
     @property
     def streams(self):
-        """Whether `rows_for` can pass the rows to a loop, without an array for the product."""
+        """Whether `rows_for` can pass the rows to a loop kernel, without storing the product."""
         rows, depth = self.numbers[6], self.numbers[5]
         return self.transposed == (True, False) and rows >= _ROWS and depth <= DEEPEST
 
@@ -60,11 +60,12 @@ def prepared(m, n, depth, transpose_a, transpose_b):
     """Return the product of float32 matrices as a task; None if `matmul.dot` uses BLAS.
 
     As in `matmul.dot`, the choice depends on the sizes, not on the memory layout: BLAS rounds
-    differently, and a plan must give the same bits as ops that run one by one.
+    differently, and a compiled plan must give the same bits as ops that run one by one.
 
     Args:
         m, n, depth: C is (m, n), and its elements are sums of `depth` products.
-        transpose_a, transpose_b: whether A, and B, which are stored in C order, are transposed.
+        transpose_a, transpose_b: whether A, and whether B, is transposed; both are stored in C
+            order.
     """
     if not suits(m, n, depth):
         return None
@@ -79,15 +80,15 @@ def prepared(m, n, depth, transpose_a, transpose_b):
 
 
 def suits(m, n, depth):
-    """Return whether blocks around the micro-kernel are faster than BLAS.
+    """Return whether to compute a product with the micro-kernel instead of BLAS.
 
-    A small product is a little slower, but does not interrupt the parallel region around it.
+    A small product is a little slower so, but need not leave the parallel region around it.
     """
     if m * n * depth < PAYS:
         return m * n * depth >= LEAST and min(m, n, depth) >= _NARROWEST
     if min(m, n, depth) < _NARROW:
         return False
-    # The padding must be at most a fifth of the panels' elements.
+    # At most a fifth of the panels' elements may be padding, otherwise BLAS is faster.
     return n >= 128 or -n % 32 <= n // 4
 
 

@@ -1,9 +1,9 @@
 """Recurrent cells over whole sequences, in time-major arrays.
 
 `rows[t, b]` is [h | 1 | x | padding]: the state before step t, a one for the bias, and the input of
-step t. So each step is one product with the stacked weights [recurrent_kernel; bias; kernel], and a
-single product gives the cotangents of all three after the last step. Where the mask (time, batch)
-is False, states do not change.
+step t. So each step is one product with the stacked weights [recurrent_kernel; bias; kernel], and
+in the backward pass a single product gives the cotangents of all three. Where the mask (time,
+batch) is False, states do not change.
 
 NumPy computes sigmoids as 0.5 tanh(z / 2) + 0.5. The weights' columns of sigmoid gates are halved,
 so one call of tanh computes all gates.
@@ -20,7 +20,7 @@ _SHARED = 1 << 24  # Threads share the batch from this many multiplications (200
 
 
 def rows_of(x, h):
-    """Return a new array `rows` with the inputs and the first state."""
+    """Return a new `rows` (see the module's docstring) with the inputs and the initial state."""
     batch, time, features = x.shape
     units = h.shape[1]
     width = units + 1 + features
@@ -44,7 +44,7 @@ def stacked(recurrent_kernel, bias, kernel, factors=None):
 
 
 def blocks(z, units):
-    """Return a view of `units` columns of z for each gate."""
+    """Return a list of views: for each gate, its block of `units` columns of z."""
     return [z[..., k : k + units] for k in range(0, z.shape[-1], units)]
 
 
@@ -53,7 +53,7 @@ def _compiled(array, work):
 
     Args:
         array: an array with about one row per step.
-        work: the multiplications of one step.
+        work: the number of multiplications of one step.
     """
     if array.dtype != np.float32 or work * len(array) < _COMPILED:
         return None
@@ -84,7 +84,7 @@ def _transposed(fast, *kernels):
 
 
 def lstm(x, h, c, kernel, recurrent_kernel, bias, mask):
-    """Return (rows, gates, cells) of a sequence; `rows[1:]` and `cells[1:]` hold the states."""
+    """Return (rows, gates, cells) of a sequence; `rows[1:]` and `cells[1:]` contain the states."""
     rows = rows_of(x, h)
     time, batch, units = len(rows) - 1, len(x), h.shape[1]
     width = units + 1 + len(kernel)
@@ -131,11 +131,12 @@ def _lstm(rows, gates, cells, kernel, recurrent_kernel, bias, mask):
 def lstm_back(
     g_steps, g_h, g_c, kernel, recurrent_kernel, mask, rows, gates, cells, *, inputs, weights
 ):
-    """Return the cotangents of x, the first h, the first c and [recurrent_kernel; bias; kernel].
+    """Return the cotangents of x, the initial h and c, and [recurrent_kernel; bias; kernel].
 
     Args:
         g_steps: the outputs' cotangent, time-major, or None.
-        inputs, weights: whether the cotangents of x and of the weights are needed; else None.
+        inputs, weights: whether the cotangents of x and of the weights are needed; otherwise they
+            are None.
     """
     dh, dc = np.array(g_h, order="C"), np.array(g_c, order="C")
     batch, units = dh.shape
@@ -237,7 +238,7 @@ def _weights_back(rows, left, right, d, first=0, last=None):
 
 
 def _inputs_back(d, kernel, first=0):
-    """Return x's cotangent (batch, time, features), from the columns of d from `first` on."""
+    """Return x's cotangent (batch, time, features), computed from the columns d[..., first:]."""
     time, batch, columns = d.shape
     dx = d.reshape(time * batch, columns)[:, first:] @ kernel.T
     return dx.reshape(time, batch, len(kernel)).swapaxes(0, 1)
@@ -277,7 +278,7 @@ def _simple_rnn(rows, weights, mask):
 
 
 def simple_rnn_back(g_steps, g_h, kernel, recurrent_kernel, mask, rows, *, inputs, weights):
-    """Return the cotangents of x, the first state and [recurrent_kernel; bias; kernel].
+    """Return the cotangents of x, the initial state and [recurrent_kernel; bias; kernel].
 
     Arguments are those of `lstm_back`.
     """
@@ -322,8 +323,8 @@ def _simple_rnn_back(g_steps, recurrent_kernel, mask, states, d, dh):
 
 
 # ---- GRU with the reset gate after the product (Cho et al. 2014, arXiv:1406.1078v1) --------------
-# `gates` is (t, b, 4 units): the state's part of the candidate, update, reset, candidate. The state
-# contributes to the first three blocks, the input to the last three.
+# `gates` is (t, b, 4 units), four blocks: the state's contribution to the candidate, update, reset,
+# candidate. The state contributes to the first three blocks, the input to the last three.
 
 
 def gru(x, h, kernel, recurrent_kernel, bias, mask):
@@ -354,8 +355,11 @@ def gru(x, h, kernel, recurrent_kernel, bias, mask):
 
 
 def _gru_weights(kernel, recurrent_kernel, bias, factor):
-    """Return [bias; kernel] for update, reset, candidate, and [recurrent_kernel; bias] for the
-    candidate's part, update, reset; the columns of update and reset are multiplied by `factor`."""
+    """Return [bias; kernel] and [recurrent_kernel; bias], with columns in the order of `gates`.
+
+    The former has the columns of update, reset, candidate; the latter those of the state's
+    contribution to the candidate, update, reset. Update and reset are multiplied by `factor`.
+    """
     units = len(recurrent_kernel)
     of_input = np.empty((1 + len(kernel), 3 * units), kernel.dtype)
     of_state = np.empty((units + 1, 3 * units), kernel.dtype)

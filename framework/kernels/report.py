@@ -13,7 +13,7 @@ import numpy as np
 from framework.core.errors import InvalidArgumentError
 from framework.kernels import blas, threads, tier
 
-# {name of an optional library: the extra of this package that installs it}
+# optional library -> the extra of this package (`pip install framework[...]`) that installs it
 _EXTRAS = {"numba": "fast", "ml_dtypes": "bf16", "matplotlib": "plot", "onnx": "onnx"}
 _CORE = "OPENBLAS_CORETYPE"
 
@@ -22,7 +22,8 @@ def show_config(mode="stdout"):
     """Print which libraries, threads and vector instructions are used, and how fast they are.
 
     This takes about a second: two matrix products are timed on one thread. If OPENBLAS_CORETYPE
-    makes NumPy's OpenBLAS compute for another CPU than this one, a warning gives the cost.
+    makes NumPy's OpenBLAS use the code for another CPU type, a warning says how much slower that
+    is.
 
     Args:
         mode: "stdout" prints; "dicts" returns a dict of dicts instead (as `numpy.show_config`).
@@ -112,7 +113,7 @@ def _numba():
 
 
 def _gigaflops(operations, function):
-    """Return the best GF/s of several calls, because calls are slower on a busy machine."""
+    """Return the GF/s of the fastest of several calls: a busy machine slows some of them."""
     function()
     best, end = float("inf"), time.perf_counter() + 0.1
     while (start := time.perf_counter()) < end or best == float("inf"):
@@ -155,7 +156,7 @@ def _by_itself():
         )  # fmt: skip
         core, speed = result.stdout.split()
         return core, float(speed)
-    # The process cannot start, or fails.
+    # The process could not be started, or failed.
     except (OSError, subprocess.SubprocessError, ValueError):
         return None, None
 

@@ -1,4 +1,4 @@
-"""Weighted sums of an array's slices along one axis: the resizing of one axis of an image.
+"""Weighted sums of an array's slices along one axis: for resizing one axis of an image.
 
 A resampling is a pair (rows, weights) of arrays of shape (taps, size): the new slice i is the sum
 over k of weights[k, i] times the old slice rows[k, i]. `weights` is None for one tap of weight 1.
@@ -32,7 +32,7 @@ def resampled(x, axis, rows, weights):
 
 @no_warnings
 def between(x, axis, rows, share):
-    """Return x[rows[0]] + share * (x[rows[1]] - x[rows[0]]), with slices along `axis`."""
+    """Return x[rows[0]] + share * (x[rows[1]] - x[rows[0]]); rows select slices along `axis`."""
     low, high = (np.take(x, taken, axis) for taken in rows)
     high -= low
     high *= share.astype(x.dtype).reshape(-1, *(1,) * (x.ndim - 1 - axis))
@@ -40,7 +40,7 @@ def between(x, axis, rows, share):
 
 
 def matrix(rows, weights, n):
-    """Return a resampling of `n` slices, (rows, weights), as a matrix of shape (size, n)."""
+    """Return the resampling (rows, weights) of `n` slices as a matrix of shape (size, n)."""
     dense = np.zeros((rows.shape[1], n))
     np.add.at(dense, (np.arange(rows.shape[1]), rows), 1 if weights is None else weights)
     return dense
@@ -56,11 +56,11 @@ def _product(x, axis, dense):
 
 @no_warnings
 def filtered(x, axis, weights, before, after):
-    """Return the sums of neighboring slices times weights; zeros lie beyond the slices.
+    """Return weighted sums of neighboring slices; beyond the first and last slice there are zeros.
 
     Args:
-        weights: numbers; the first one is the weight of the slice `before` positions before the new
-            one.
+        weights: numbers; the first one is the weight of the slice that is `before` positions before
+            the new slice.
         before, after: the number of zero slices before the first and after the last slice.
     """
     n = x.shape[axis]
@@ -76,7 +76,7 @@ def filtered(x, axis, weights, before, after):
 
 
 def transposed(rows, weights, n):
-    """Return the resampling with the transposed matrix, which has `n` new slices."""
+    """Return the resampling whose matrix is the transpose; it has `n` new slices."""
     taps, size = rows.shape
     order = np.argsort(rows, axis=None, kind="stable")
     new = rows.ravel()[order]

@@ -14,10 +14,10 @@ from framework.kernels.sums import added
 from framework.kernels.windows import halves, wide_enough
 
 _UFUNCS = 18  # A normalization costs about as much as this many ufuncs.
-# The Numba kernels are used for at least this many elements; NumPy takes about 10 µs for fewer.
+# The Numba kernels are used for at least this many elements; with fewer, NumPy takes about 10 µs.
 _FAST = 2048
 _LONGEST = 1 << 16  # The Numba kernels support rows of up to this many elements.
-SUMMED = 64  # One partial sum of the gradients of gamma and beta adds this many rows.
+SUMMED = 64  # Each partial sum of the gradients of gamma and beta covers this many rows.
 _FLOAT = np.dtype(np.float32)
 
 # For at least _MANY rows of at most _SHORT elements, NumPy computes the maxima on the transposed
@@ -43,14 +43,14 @@ def shares(size):
 
 
 def _by_rows(work, x, finish=None):
-    """Return RowBlocks of `work(slice)` over rows of `x`; blocks depend on sizes alone."""
+    """Return RowBlocks that call `work(slice)` for rows of `x`; sizes alone determine blocks."""
     step = max(blocks.size(x.size, _UFUNCS) // max(x.shape[1], 1), 1)
     return blocks.RowBlocks(len(x), step, work, True, finish)
 
 
 def _do(by_rows, x):
     """Run the RowBlocks `by_rows` on the rows of `x`, on several threads if that is faster."""
-    # BLAS's threads would compete with the package's threads.
+    # Limit BLAS to one thread, because its threads would compete with the package's threads.
     with blas.limited(1):
         if shares(x.size):
             threads.run(by_rows, by_rows.slices)
@@ -61,9 +61,9 @@ def _do(by_rows, x):
 
 
 def _adding(work, x, sums):
-    """Return RowBlocks of `work(slice, partial)`, which writes the block's sums to `partial`.
+    """Return RowBlocks that call `work(slice, partial)`, which writes a block's sums to `partial`.
 
-    The sums of the blocks are added up in `sums` afterwards.
+    Afterwards the sums of all blocks are added up in `sums`.
     """
     plain = _by_rows(None, x)
     partial = np.zeros((max(len(plain.slices), 1), len(sums), x.shape[1]), x.dtype)
@@ -88,9 +88,10 @@ def is_fast(dtype, count, size, loaded=False):
     return tier.library("rows") is not None
 
 
-# The Numba kernels as tasks. `fast/rows.py` documents each task's arrays and their order.
+# The KernelTasks that run the Numba kernels: work that the package's waiting threads share.
+# `fast/rows.py` documents each task's arrays and their order.
 _TOGETHER = 8  # The number of rows per chunk is a multiple of this, as in matrix products.
-# estimated time per element, in seconds
+# estimated times per element, in seconds
 _NORM, _NORM_BACK, _SOFTMAX, _SOFTMAX_BACK = 5e-10, 8e-10, 1.2e-9, 8e-10
 
 
@@ -109,7 +110,7 @@ def norm_back_task(name, rows, size, needed):
 
 
 def sums_of(rows):
-    """Return how many partial sums a task writes for `rows` rows; `added_task` adds them up."""
+    """Return how many partial sums a task writes for `rows` rows; `added_task` adds these up."""
     return -(-rows // SUMMED)
 
 
@@ -118,12 +119,12 @@ def added_task(rows, size):
 
 
 def total_task(size, count):
-    """Return the KernelTask for sum(x) / count of `size` elements, summed in NumPy's order."""
+    """Return the KernelTask that computes sum(x) / count of `size` elements in NumPy's order."""
     return KernelTask("rows", "pairwise", (size, count), 1, 1, size * 2e-10)
 
 
 def _empty_sums(rows, size, count):
-    """Return `count` uninitialized arrays for a task's partial sums over rows."""
+    """Return `count` uninitialized arrays, into which a task can write partial sums over rows."""
     return [np.empty((sums_of(rows), size), _FLOAT) for _ in range(count)]
 
 
@@ -140,7 +141,7 @@ def _added(sums):
 def layer_norm(x, gamma, beta, *, epsilon):
     """Return rows of the size of `gamma` with mean 0 and variance 1, times gamma plus beta.
 
-    Saved: each row's mean and 1 / sqrt(variance + epsilon).
+    Each row's mean and 1 / sqrt(variance + epsilon) are returned too, for the backward pass.
     """
     narrow, dtype = x.dtype, wide_enough(x.dtype)
     rows = as_rows(x.astype(dtype, copy=False), gamma.size)
@@ -155,7 +156,7 @@ def layer_norm(x, gamma, beta, *, epsilon):
 
 
 def layer_norm_by_rows(x, gamma, beta, y, mean, rstd, *, epsilon):
-    """Return RowBlocks of `layer_norm` in NumPy, into contiguous arrays y, mean and rstd."""
+    """Return RowBlocks of `layer_norm` in NumPy; contiguous y, mean and rstd are outputs."""
     size, dtype = gamma.size, x.dtype
     x, y = as_rows(x, size), as_rows(y, size)
     n, ones = dtype.type(size), np.ones(size, dtype)
@@ -195,7 +196,7 @@ def layer_norm_back(g, x, gamma, mean, rstd, *, needed):
 
 
 def layer_norm_back_by_rows(g, x, gamma, mean, rstd, d, d_gamma, d_beta, *, needed):
-    """Return RowBlocks of `layer_norm_back` in NumPy, into contiguous d, d_gamma and d_beta."""
+    """Return RowBlocks of `layer_norm_back` in NumPy; contiguous d, d_gamma, d_beta are outputs."""
     size, dtype = gamma.size, x.dtype
     g, x, d, gamma = as_rows(g, size), as_rows(x, size), as_rows(d, size), gamma.reshape(-1)
     n, ones = dtype.type(size), np.ones(len(x), dtype)
@@ -224,7 +225,7 @@ def layer_norm_back_by_rows(g, x, gamma, mean, rstd, d, d_gamma, d_beta, *, need
 def rms_norm(x, scale, *, epsilon):
     """Return rows of the size of `scale` divided by their root mean square, times scale.
 
-    Saved: each row's 1 / sqrt(mean square + epsilon).
+    Each row's 1 / sqrt(mean square + epsilon) is returned too, for the backward pass.
     """
     narrow, dtype = x.dtype, wide_enough(x.dtype)
     rows = as_rows(x.astype(dtype, copy=False), scale.size)
@@ -329,7 +330,7 @@ def softmax(x, *, axis):
 
 @no_warnings
 def softmax_back(g, p, *, axis):
-    """Return p * (g - sum(g * p)): the input cotangent of a softmax with result p."""
+    """Return p * (g - sum(g * p)): the cotangent of the input of a softmax with result p."""
     if wide := halves(g, p):
         return softmax_back(*wide, axis=axis).astype(g.dtype)
     found = _fast_softmax("softmax_back", (g, p), axis) if g.dtype == p.dtype else None
@@ -356,7 +357,7 @@ def log_softmax(x, *, axis):
 
 @no_warnings
 def log_softmax_back(g, p, *, axis):
-    """Return g - exp(p) * sum(g): the input cotangent of a log_softmax with result p."""
+    """Return g - exp(p) * sum(g): the cotangent of the input of a log_softmax with result p."""
     if wide := halves(g, p):
         return log_softmax_back(*wide, axis=axis).astype(g.dtype)
     d = _fast_softmax("log_softmax_back", (g, p), axis) if g.dtype == p.dtype else None

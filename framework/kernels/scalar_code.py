@@ -15,7 +15,7 @@ BOOL = np.dtype(np.bool_)
 
 
 class ScalarCode(NamedTuple):
-    """The expression of one op.
+    """The expression that computes one element of an op's result.
 
     template: the expression.
     kinds: NumPy's kind letters ("f", "i", "b") of the types in which the expression can compute.
@@ -153,7 +153,7 @@ def gives(name, dtypes, attrs=None):
 
 
 def is_slow(name, exponent=None):
-    """Return whether a loop of this op would call the C library for each element."""
+    """Return whether a generated loop would call the C library for each element of this op."""
     if name == "power" and exponent is not None:
         return _by_products(exponent) is None
     return name in CODES and CODES[name].slow
@@ -189,13 +189,13 @@ def _cast(operands, to):
     of = np.result_type(of)
     known = (*FLOATS, *INTEGERS, BOOL)
     if of not in known or to not in known or (of.kind == "f" and to.kind in "iu"):
-        # Outside the integer's range, the result of a cast depends on the CPU.
+        # For floats outside the integer's range, the result of a cast depends on the CPU.
         raise KeyError("cast")
     return of, to, ScalarCode("{0}")
 
 
 def _by_products(exponent):
-    """Return the template of x ** exponent as products and roots, or None."""
+    """Return the template that computes x ** exponent by products and roots, or None."""
     products = {0.5: "np.sqrt({0})", -0.5: None, 1: "{0}", 2: "{0} * {0}", 3: "{0} * {0} * {0}",
                 4: "({0} * {0}) * ({0} * {0})", -1: "{t}(1) / {0}", 0: None}  # fmt: skip
     return products.get(exponent)

@@ -1,7 +1,7 @@
 """Scatter-add: add values to an array of zeros at given positions, which may repeat.
 
 `np.add.at` is 3 to 5 times faster with a flat index than with any other; the Numba kernel is 3 to 5
-times faster again. Both add in the order of the values, so they give the same bits.
+times faster again. Both add in the order of the values, so their results are bitwise equal.
 """
 
 import math
@@ -69,14 +69,14 @@ def _add_flat(g, positions, shape):
     if fast is not None:
         fast.add_at(result, flattened(positions), flattened(g))
     else:
-        # Sums may be infinite or NaN, of which NumPy must not warn.
+        # Sums may be infinite or NaN; NumPy must not warn about them.
         with np.errstate(over="ignore", invalid="ignore"):
             np.add.at(result, positions, np.ascontiguousarray(g).reshape(-1))
     return result.reshape(shape)
 
 
 def _fast_form(g):
-    """Return the module of the Numba kernels if they support `g`, else None."""
+    """Return the module of Numba kernels if they support `g`, else None."""
     if g.size < _FAST or g.dtype not in (np.float32, np.float64):
         return None
     return tier.library("scatter")

@@ -1,14 +1,14 @@
 """The disk cache of machine code: private files, each authenticated by a keyed digest.
 
 Machine code runs unchecked: a flipped bit would crash the process, and another user's file would
-    run with this user's rights. So a file is loaded only if the file and its folder belong to
-this user, no other user may write to them, and the file begins with the digest of its content and
-origin, keyed with the file `key` beside it. Any other file counts as missing: the code is compiled
-again, and the file is replaced.
+run with this user's rights. So a file is loaded only if the file and its folder belong to this
+user, no other user may write to them, and the file begins with the digest of its content and
+origin, keyed with the file `key` beside it. Any other file is treated as missing: the code is
+compiled again, and the file is replaced.
 
 The folder is FRAMEWORK_CACHE_DIR, else NUMBA_CACHE_DIR, else the user's cache folder. If other
-users may write to this folder, its subfolder `user-<id>` is used. A further subfolder is named
-after versions and CPU.
+users may write to this folder, its subfolder `user-<id>` is used. In it, a subfolder is named after
+versions and CPU.
 """
 
 import functools
@@ -23,13 +23,13 @@ from hmac import compare_digest
 from importlib import import_module
 from pathlib import Path
 
-_SIZE = 32  # The key, and a digest, have this many bytes.
+_SIZE = 32  # size in bytes of the key, and of a digest
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS_USE = stat.S_IRWXG | stat.S_IRWXO
 
 
 class SealedFile:
-    """One file of the cache.
+    """A file of the cache, whose content is authenticated.
 
     Args:
         name: the file's name.
@@ -75,7 +75,7 @@ def folder():
     return None if (opened := _folder()) is None else opened[0]
 
 
-_told = []  # the reason that the warning gave; empty if there was no warning
+_told = []  # the reason given in the warning; empty if there was no warning
 
 
 def tell_not_kept(reason):
@@ -103,7 +103,7 @@ def _opened(asked, cpu, features):
         root = Path(asked).absolute() if asked else _users_cache()
         folder = _private(root, _versions(cpu, features))
         return folder, _key(folder / "key")
-    # Without a home folder for the user, Python raises a RuntimeError.
+    # `Path.home` raises RuntimeError if the user has no home folder.
     except (OSError, RuntimeError) as error:
         tell_not_kept(error)
         return None
@@ -123,7 +123,7 @@ def _private(root, name):
     """Return the folder `name` in `root` or in `root/user-<id>`, created if necessary.
 
     Raises:
-        OSError: neither can be private to this user.
+        OSError: neither folder can be made private to this user.
     """
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     root = root.resolve()
@@ -151,7 +151,7 @@ def _is_own(status, forbidden):
 def _key(path):
     """Return the key in a file; without a valid key, write a new one."""
     key = _known_key(path)
-    # Keep a valid key that another process wrote first; only then replace an invalid key.
+    # First try to keep a key that another process may write meanwhile; then replace an invalid key.
     for first in (True, False):
         if key is None:
             _replace(path, os.urandom(_SIZE), first)
@@ -179,7 +179,8 @@ def _read(path, forbidden):
 def _replace(path, content, first=False):
     """Write a file atomically: another process sees all of it or none.
 
-    After a system crash the file may have wrong content, which its digest reveals.
+    After a system crash the file may have wrong content, which `SealedFile.read` detects by the
+    digest.
 
     Args:
         first: whether to keep an existing file; without hard links, an existing file is replaced
@@ -224,14 +225,14 @@ def _cpu_features():
     """Return the CPU features that NumPy has detected."""
     try:
         from numpy._core._multiarray_umath import __cpu_features__
-    # The module is private, so a NumPy release may move it.
+    # This NumPy module is private, so a release may move it.
     except ImportError:
         return platform.processor()
     return sorted(name for name, has in __cpu_features__.items() if has)
 
 
 def _version(package):
-    # The import takes 20 ms, so it is not at the top of the file.
+    # Importing importlib.metadata takes 20 ms, so it is not at the top of the file.
     metadata = import_module("importlib.metadata")
     try:
         return metadata.version(package)

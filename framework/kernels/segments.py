@@ -9,7 +9,7 @@ from framework.kernels.scatter import scatter_add
 
 
 def rows_of(x, ids):
-    """Return `x` with the axes of `ids` flattened into one, and `ids` flat, as intp."""
+    """Return `x` with the axes of `ids` flattened into one, and `ids` flattened, as intp."""
     flat = ids.reshape(-1).astype(np.intp, copy=False)
     return x.reshape(ids.size, *x.shape[ids.ndim :]), flat
 
@@ -29,7 +29,7 @@ def segment_sum(x, ids, *, count):
 
 
 def segment_take(x, ids):
-    """Return row ids[k] of `x` for each k, zeros for negative ids: the adjoint of `segment_sum`."""
+    """Return x[ids[k]] for each k, zeros for negative ids: the adjoint of `segment_sum`."""
     taken = np.take(x, np.maximum(ids, 0), 0) if len(x) else np.zeros((*ids.shape, *x.shape[1:]))
     if ids.size and ids.min() < 0:
         taken[ids < 0] = 0

@@ -2,15 +2,15 @@
 
 NumPy releases the GIL while it copies and multiplies. So each thread takes ranges of images through
 the whole computation, in blocks that fit in the cache, with BLAS on one thread. BLAS's own threads
-must not wake up, because they spin for a tenth of a second after a product.
+must not be used, because they spin for a tenth of a second after a product.
 """
 
 import itertools
 
 from framework.kernels import blas, threads
 
-_LEAST = 1 << 21  # Two threads are faster from this many multiplications or copied elements on.
-# The number of ranges is fixed, so that sums have the same bits for any number of threads.
+_LEAST = 1 << 21  # Threads are faster from this many multiplications or copied elements on.
+# The number of ranges is fixed, so that sums are bitwise equal for any number of threads.
 _PARTS = 4
 
 

@@ -4,7 +4,7 @@ A call of `add.reduce` takes 0.8 µs, a product of vectors 0.3 µs. The sum of t
 2048 × 128 matrix takes 15 µs instead of 51, of a 64 × 10 matrix 0.8 µs instead of 2.
 
 With Numba these products are not used: loop kernels add rows in the order of `add.reduce`, so that
-plans have the bits of eager steps, but BLAS adds several rows at once.
+compiled plans round exactly as eager ops do, whereas BLAS adds several rows at once.
 """
 
 import functools
@@ -15,7 +15,7 @@ import numpy as np
 from framework.kernels import tier
 from framework.kernels.matmul import alone
 
-# Maximum elements of a row that BLAS sums as accurately as NumPy's pairwise sum. Columns have no
+# BLAS sums rows of up to this many elements as accurately as NumPy's pairwise sum. Columns have no
 # limit, because NumPy does not sum them pairwise.
 MOST = 1 << 12
 _reduce = np.add.reduce
@@ -61,11 +61,11 @@ def added(x, axis, keepdims=False):
     sizes = _seen(x.shape, x.dtype, axis) if tier.without_numba() else None
     if sizes is None:
         y = _reduce(x, axis, x.dtype, None, keepdims)
-        # Each sum has one element; a copy keeps -0.0.
+        # Each sum has one element; copy it to keep -0.0.
         return x.reshape(y.shape).copy() if y.size == x.size else y
     before, count, after = sizes
     ones = _ones(count, x.dtype) if count <= MOST else np.ones(count, x.dtype)
-    # A copy keeps -0.0, as in plans; a product may not.
+    # Copy to keep -0.0, as compiled plans do; a product may not keep it.
     if count == 1:
         y = x.reshape(before * after if x.size > 1 else ()).copy()
     elif before == after == 1:

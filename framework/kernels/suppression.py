@@ -1,4 +1,4 @@
-"""Non-maximum suppression: of boxes that overlap, only those with the best scores are kept.
+"""Non-maximum suppression: of boxes that overlap, only the one with the best score is kept.
 
 Boxes are rows (y1, x1, y2, x2), two opposite corners in any order.
 """
@@ -31,7 +31,7 @@ def kept(similarity, scores, count, threshold, least, sigma=0.0):
         similarity: called with a position and an array of positions, returns their overlaps.
         scores: (boxes,).
         count: the maximum number of positions.
-        threshold: a box that overlaps a better one more is dropped.
+        threshold: a box is dropped if it overlaps a better one by more than this.
         least: boxes with this score or less are dropped.
         sigma: if not 0, overlaps of any size lower the score by a Gaussian of this deviation
             (Bodla et al. 2017, "Soft-NMS"), and only `least` drops boxes.
@@ -59,7 +59,7 @@ def kept(similarity, scores, count, threshold, least, sigma=0.0):
 
 
 def kept_of_boxes(boxes, scores, count, threshold, least, sigma=0.0):
-    """Return `kept` for boxes (boxes, 4)."""
+    """Return the result of `kept` for an array of boxes (boxes, 4)."""
     boxes = boxes.astype(np.float32)
 
     def similarity(i, others):
@@ -72,8 +72,8 @@ def kept_in_order(boxes, scores, count, threshold, least, ordered, canonical):
     """Return the positions that TensorFlow's tiled algorithm keeps, (count,), and their number.
 
     The positions are padded with 0. A box that overlaps a better one by `threshold` or more is
-    dropped, and so are boxes without a positive corner. The first box determines, for all boxes,
-    which corner comes first.
+    dropped, and so are boxes without a positive coordinate. Boxes are sorted by score already if
+    `ordered`. Unless `canonical`, the first box determines for all boxes which corner comes first.
     """
     alive = scores > least
     boxes = np.where(alive[:, None], boxes, 0).astype(np.float32)
@@ -99,7 +99,7 @@ def kept_by_class(boxes, scores, *, each, total, threshold, least, pad, clip):
     Args:
         boxes: (boxes, 1 or classes, 4).
         scores: (boxes, classes).
-        each, total: the maximum boxes of a class, and of all classes.
+        each, total: the maximum number of boxes per class, and in all classes together.
         threshold, least: as in `kept`.
         pad: whether to return at most each * classes rows.
         clip: whether to clip boxes to [0, 1].

@@ -1,7 +1,7 @@
 """The number of threads that kernels use, and a pool that runs chunks of one kernel in parallel.
 
-To hand a chunk to another thread takes 20 to 70 µs, so kernels of 200 µs and more become faster.
-With Numba, the same threads also share shorter work, see `kernels/fast/team.py`.
+Handing a chunk to another thread takes 20 to 70 µs, so only kernels of 200 µs or more
+become faster. With Numba, the same threads also share shorter work, see `kernels/fast/team.py`.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from framework.core import parallel_run
 from framework.core.errors import InvalidArgumentError
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-_NO_LIMIT = 1 << 30  # This number stands for no limit.
+_NO_LIMIT = 1 << 30  # the number that stands for no limit
 _LEAST = 1.5e-6  # A chunk of the thread team takes at least this many seconds.
 _LARGE = 3e-4  # From this many seconds of work on, each thread gets two chunks.
 _OWN_GROUPS = "/proc/self/cgroup"
@@ -51,10 +51,10 @@ def set_count(number=None):
 
 
 def parts(seconds):
-    """Return the number of chunks of work that takes one thread `seconds`, for the thread team."""
+    """Return into how many chunks to divide work that takes `seconds` on one thread."""
     number = min(count(), int(seconds / _LEAST))
     if number > 1 and seconds > _LARGE:
-        # With two chunks per thread, other threads can take a chunk of a late thread.
+        # With two chunks per thread, other threads can take the second chunk of a slow thread.
         number *= 2
     return max(1, number)
 
@@ -67,7 +67,7 @@ def when_set(function):
 def _cpus():
     try:
         return len(os.sched_getaffinity(0))
-    # macOS and Windows lack this function.
+    # macOS and Windows lack `os.sched_getaffinity`.
     except AttributeError:
         return os.cpu_count() or 1
 
@@ -81,7 +81,7 @@ def _of_environment(name):
 def _quota(root="/sys/fs/cgroup"):
     """Return how many CPUs the control groups (version 2 or 1) of this process allow."""
     least = _NO_LIMIT
-    # The import takes 4 ms, so it is not at the top of the file.
+    # Importing pathlib takes 4 ms, so it is not at the top of the file.
     from pathlib import Path
 
     for file in _group_files(Path(root)):
@@ -112,17 +112,17 @@ def _group_files(root):
         else:
             continue
         parts = PurePosixPath(path.lstrip("/")).parts
-        # In a container, `path` may be the path on the host, while `root` is this process's own
-        # group.
+        # In a container, `path` may be the path on the host, while `root` already is the folder of
+        # this process's group.
         yield from (folder.joinpath(*parts[:n], name) for n in range(len(parts) + 1))
 
 
 def run(function, parts):
-    """Call `function(part)` for each part, on this thread and on the pool's; wait for all.
+    """Call `function(part)` for each part, on this thread and the pool's threads; wait for all.
 
     Parts that run Numba kernels (which release the GIL) run in parallel; the best number of parts
-    is `count()`, of about equal size. This thread runs all parts if it is called within a part, or
-    if no thread can be started.
+    is `count()`, of about equal size. This thread runs all parts if `run` is called within a part,
+    or if no thread can be started.
 
     Raises:
         the first error that a part raised; parts that have not begun are skipped. An interrupt is
@@ -141,14 +141,14 @@ def run(function, parts):
 
 
 class _Job:
-    """The parts of one `run` that wait for a thread, and the workers that have joined it."""
+    """One call of `run`: the parts that no thread has taken, and the workers that have joined."""
 
     __slots__ = ("begun", "ended", "error", "function", "left", "parts")
 
     def __init__(self, function, parts):
         self.function, self.parts, self.error = function, parts, None
-        # Workers append an entry when they join and when they leave: unlike the increment of a
-        # counter, an interrupt cannot lose an append.
+        # Workers append an entry when they join and when they leave: an interrupt could lose the
+        # increment of a counter, but not an append.
         self.begun, self.ended, self.left = [], [], SimpleQueue()
 
     def lead(self, workers, own):
@@ -195,13 +195,14 @@ class _Job:
     def _wait(self):
         """Wait for the workers that joined; return False if an interrupt ended the wait.
 
-        The caller then waits again, because the workers still write to memory that will be reused.
+        The caller then waits again: workers may still write to memory that will be reused.
         """
         try:
             self.parts.clear()  # After an interrupt, skip the remaining parts.
             while len(self.ended) < len(self.begun):
                 self.left.get()
-            self.function = None  # Drop the function, so that a late worker keeps no arrays alive.
+            # Drop the function, so that a worker that joins late keeps no arrays alive.
+            self.function = None
         except BaseException as error:
             self.error = self.error or error
             return False
@@ -216,7 +217,7 @@ class ThreadPool:
         self._asked, self._starting = SimpleQueue(), threading.Lock()
 
     def have(self, number):
-        """Start workers until there are `number`, as far as possible; return their number."""
+        """Start workers until there are `number`, if possible; return how many there are."""
         if len(self.workers) < number:
             with self._starting:
                 while len(self.workers) < number:
@@ -224,7 +225,7 @@ class ThreadPool:
                     worker.name = f"framework-kernels-{len(self.workers)}"
                     try:
                         worker.start()
-                    # The system's limit is reached, or Python shuts down.
+                    # The system's limit of threads is reached, or Python shuts down.
                     except RuntimeError:
                         break
                     self.workers.append(worker)
@@ -249,7 +250,7 @@ def _run_worker(own):
     """Run functions of the pool's queue on this worker thread, until the pool returns None."""
     while (function := own.next()) is not None:
         function()
-        del function  # A waiting worker must not keep its last arrays alive.
+        del function  # A waiting worker must not keep the arrays of its last function alive.
 
 
 def use(pool_class):
@@ -260,7 +261,7 @@ def use(pool_class):
 
 
 def _begin_anew():
-    """Replace the pool and end its workers, because `count` may now allow fewer."""
+    """Replace the pool and end its workers, because `count` may now allow fewer workers."""
     global pool
     before, pool = pool, _pool_class()
     before.dismiss()

@@ -7,11 +7,12 @@ The environment variable FRAMEWORK_COMPILE or `set_tier` chooses the tier:
     numba   plans and Numba kernels; an error where Numba is missing
     auto    plans, and Numba kernels where it is installed (the default)
 
-Only this module imports Numba, at the first call of `library`. With "auto", kernels that are not on
-disk are compiled by a second process (`ahead`), and NumPy computes until they are.
+Only this module imports Numba, at the first call of `library`. With "auto", a second process
+(`ahead`) compiles kernels whose machine code is not on disk, and NumPy computes until they are
+ready.
 
 The kernels use private parts of Numba. So releases before `OLDEST` are refused, and releases after
-`NEWEST` must pass a trial first. A refused release causes one warning, and NumPy computes.
+`NEWEST` must pass a trial first. A refused release causes one warning, and NumPy is used.
 """
 
 import functools
@@ -24,12 +25,12 @@ from framework.core.errors import InvalidArgumentError
 
 VARIABLE = "FRAMEWORK_COMPILE"
 TIERS = ("off", "numpy", "numba", "auto")
-# the oldest Numba release that works, and the newest that was tested
+# the oldest supported Numba release, and the newest tested one
 OLDEST, NEWEST = (0, 63), (0, 68)
 
 # The tier is read at its first use, because a program may set the environment after the import.
 _tier = None
-_modules = {}  # cache of `library`: name -> module, or None without Numba
+_modules = {}  # cache of `library`: name -> module, or None if Numba is not used
 _missing = None  # why Numba cannot be used, "" if it can be used, None before the check
 _unfit = False  # whether Numba is installed but cannot be used
 
@@ -80,7 +81,7 @@ def library(name):
         if tier() in ("numba", "auto") and not numba_missing():
             try:
                 module = import_module(f"framework.kernels.fast.{name}")
-            # An incompatible Numba may raise any exception.
+            # An incompatible release of Numba may raise any exception.
             except Exception as error:
                 _refuse(error)
         if _unfit:
@@ -91,8 +92,8 @@ def library(name):
 
 
 def _is_ready(name):
-    """Return whether a module can be used now; until then, `library` returns None for it."""
-    # Most programs need no kernel during the import, so this import is not at the top of the file.
+    """Return whether a module of kernels can be used now; if not, `library` returns None for it."""
+    # This import is not at the top of the file, because most programs need no kernel at import.
     from framework.kernels import ahead
 
     _modules[name] = None
@@ -104,7 +105,7 @@ def _is_ready(name):
 
 
 def without_numba():
-    """Return whether Numba kernels are certainly unused, without importing Numba."""
+    """Return whether it is certain, without importing Numba, that no Numba kernels are used."""
     return tier() in ("off", "numpy") or bool(_missing) or not _installed()
 
 
@@ -115,7 +116,8 @@ def _installed():
 
 def libraries():
     """Return the names of all modules that `library` accepts."""
-    from pathlib import Path  # The import takes some ms, so it is not at the top of the file.
+    # Importing pathlib takes some ms, so it is not at the top of the file.
+    from pathlib import Path
 
     folder = Path(__file__).parent / "fast"
     return sorted(file.stem for file in folder.glob("*.py") if file.stem != "__init__")
@@ -128,7 +130,7 @@ def numba_missing():
         _missing = ""  # This is set before `_examine`, whose trial calls this function again.
         try:
             _examine(import_module("numba").__version__)
-        # Numba is missing, or incompatible with NumPy or with the kernels.
+        # Numba is missing, or incompatible with this NumPy or with the kernels.
         except Exception as error:
             _refuse(error)
     return _missing
@@ -173,7 +175,7 @@ ADVICE = "pip install 'framework[fast]'"
 
 @functools.cache
 def _advise():
-    """Log, once in a process, that Numba would make this network faster."""
+    """Log, once per process, that convolutions and recurrent layers are faster with Numba."""
     import logging
 
     logging.getLogger("framework").warning(
@@ -187,7 +189,7 @@ def _known():
 
 
 def _version():
-    # The import takes some ms, so it is not at the top of the file.
+    # Importing importlib.metadata takes some ms, so it is not at the top of the file.
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -12,7 +12,7 @@ A2 = ((1, 1, 1, 0), (0, 1, -1, -1))
 
 
 def _toom_cook(*points):
-    """Return (B, G, A) of F(m × m, 3 × 3) for m + 1 points and infinity."""
+    """Return (B, G, A) of F(m × m, 3 × 3) for m + 1 interpolation points and infinity."""
     n, size = len(points), len(points) - 1
     b, g, a = [], [], [[] for _ in range(size)]
     for i, point in enumerate(points):
@@ -30,14 +30,14 @@ def _toom_cook(*points):
 
 
 def _with_roots(roots):
-    """Return the coefficients of the polynomial with these roots, the constant first."""
+    """Return the coefficients of the polynomial with these roots, the constant term first."""
     p = [1.0]
     for root in roots:
         p = [low - root * high for low, high in zip([0.0, *p], [*p, 0.0], strict=True)]
     return tuple(0.0 if abs(c) < 1e-12 else c for c in p)
 
 
-# The points are 0, ±c and ±1/c, see Alam et al., Winograd Convolution for Deep Neural Networks:
-# Efficient Point Selection, 2022. With the points 0, ±1, ±2 the largest error of F(4 × 4) is five
-# times as large.
+# The interpolation points are 0, ±c and ±1/c, see Alam et al., Winograd Convolution for Deep Neural
+# Networks: Efficient Point Selection, 2022. With the points 0, ±1, ±2 the largest error of F(4 × 4)
+# is five times as large.
 B4, G4, A4 = _toom_cook(0.0, 2**-0.5, -(2**-0.5), 2**0.5, -(2**0.5))

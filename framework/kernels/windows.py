@@ -2,8 +2,8 @@
 
 Arrays are channels-last, (batch, *spatial, channels). A window of `size` pixels, `dilations` apart,
 moves by `strides` over the spatial axes. `padding` is ((before, after), ...), or "SAME", which pads
-for ceil(size / stride) positions and puts an odd pixel after. Each of these attributes has one
-entry per spatial axis.
+for ceil(size / stride) positions and puts an odd pixel of padding after. Each of these attributes
+has one entry per spatial axis.
 """
 
 import itertools
@@ -70,7 +70,7 @@ def view(wide, size, strides, dilations, places):
 
 
 def cells(size, strides, dilations, places):
-    """Yield for each pixel of a window its offsets, and the index of this pixel in all windows."""
+    """Yield each window pixel's offsets, and an index that selects this pixel in all windows."""
     for offsets in itertools.product(*map(range, size)):
         index = [
             slice(o * d, o * d + (n - 1) * s + 1, s) if n else slice(0, 0)
@@ -80,10 +80,10 @@ def cells(size, strides, dilations, places):
 
 
 def into(y, out):
-    """Return `y`, copied into `out` unless they share memory, or made contiguous without `out`.
+    """Return `y` copied into `out` (unless they share memory); without `out`, `y` made contiguous.
 
-    BLAS rounds by the memory layout, so the next op has to see the same layout as in a plan, where
-    `out` is contiguous.
+    BLAS rounds differently for other memory layouts, so the next op must get the same layout as in
+    a compiled plan, where `out` is contiguous.
     """
     if out is None:
         return np.ascontiguousarray(y)
@@ -94,12 +94,12 @@ def into(y, out):
 
 
 def wide_enough(dtype):
-    """Return the dtype for sums: float32 for 16-bit floats, else `dtype`."""
+    """Return the dtype in which to sum: float32 for 16-bit floats, else `dtype`."""
     return np.dtype(np.float32) if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
 
 
 def transposed(places, size, strides, same, output_padding, dilations):
-    """Return (sizes, padding) of the convolution of which a transposed convolution is the gradient.
+    """Return (sizes, padding) of the convolution whose input gradient a transposed convolution is.
 
     A dilated window covers reach = (size - 1) * dilation + 1 pixels. With "valid" padding (not
     `same`), n pixels become (n - 1) * stride + max(reach, stride) pixels, with "same" n * stride;
@@ -114,8 +114,8 @@ def transposed(places, size, strides, same, output_padding, dilations):
             length = reach + (max(s - reach, 0) if extra is None else extra)
         else:
             odd = reach % 2
-            # `added` is the total padding of the dilated input of (n - 1) * stride + 1 pixels;
-            # `before` is at most reach - 1.
+            # `added` is the total padding of the input, which has (n - 1) * stride + 1 pixels after
+            # dilation by the stride; `before` is at most reach - 1.
             added = s + reach - 2 if extra is None else reach + odd - 2 + extra
             before = reach - 1 - min(added - added // 2, reach - 1)
             length = s if extra is None else odd + extra
@@ -125,7 +125,7 @@ def transposed(places, size, strides, same, output_padding, dilations):
 
 
 def halves(*arrays):
-    """Return the arrays in float32 if the first has 16-bit floats, else None."""
+    """Return the given arrays in float32 if the first one has 16-bit floats, else None."""
     dtype = arrays[0].dtype
     if dtype.itemsize == 2 and dtype.kind in "fV":
         return [a.astype(np.float32) for a in arrays]

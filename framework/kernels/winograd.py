@@ -1,4 +1,4 @@
-"""Convolution by 3 × 3 windows without strides, by Winograd's F(2 × 2, 3 × 3) and F(4 × 4, 3 × 3).
+"""Convolution by 3 × 3 windows with stride 1, by Winograd's F(2 × 2, 3 × 3) and F(4 × 4, 3 × 3).
 
 See `toom_cook` for the formula, and `fast/winograd.py` for the Numba kernels. In NumPy, every step
 except copies is a matrix product. A patch is a column of (m + 2)² elements; a product with M ⊗ M
@@ -6,7 +6,7 @@ computes the transform M S Mᵀ of all patches and channels at once. A product (
 (channels, filters) follows for each of the (m + 2)² points of a patch.
 
 The arrays of a block of images are planes, (points of a patch, patches · channels). The gradients
-are the transposes of these products, and share the transform of g.
+are the transposes of these products, and both use the same transform of g.
 """
 
 import functools
@@ -20,8 +20,9 @@ from framework.kernels.share import blocks, share
 
 # A plane has about this many elements, so that a block's arrays stay in the cache.
 _PLANE = 1 << 13
-_ROWS = 64  # A block has at least this many patches, because each block reads all weights.
-_TOTAL = 1 << 18  # The products that are added to the sum at a time have about this many elements.
+# A block has at least this many patches, because each block reads all weights from memory.
+_ROWS = 64
+_TOTAL = 1 << 18  # Products are added to the sum in groups of about this many elements.
 # Planes get this much padding, because planes k · 4096 bytes apart would share cache sets.
 _SKEW = 16
 
@@ -33,13 +34,12 @@ class _Transforms:
         self.m, self.places = m, (m + 2) ** 2
         b, g, a = (getattr(toom_cook, f"{letter}{m}") for letter in "BGA")
         self.patches, self.windows, self.outputs = map(_twice, (b, g, a))
-        # This is the output transform with a further column, which adds the bias.
+        # the output transform with a further column, which adds the bias
         self.with_bias = np.c_[self.outputs, np.ones(m * m, np.float32)]
 
     def transformed(self, w):
         """Return the transformed windows of w, (points, channels, filters)."""
-        # Without the limit, BLAS's threads would start, and take CPU time from this package's
-        # threads.
+        # Limit BLAS to one thread: its threads would take CPU time from this package's threads.
         with blas.limited(1):
             return (self.windows @ w.reshape(9, -1)).reshape(self.places, *w.shape[2:])
 
@@ -62,7 +62,7 @@ def conv(x, w, before, places, m, bias=None, relu=False, out=None):
 
     Args:
         before: the padding (above, left).
-        m: 2 or 4, the side of the outputs of a patch.
+        m: 2 or 4; a patch has m × m outputs.
         out: an array for y.
     """
     form = _transforms(m)
@@ -118,7 +118,7 @@ def back(g, gate, before, m, *, x=None, w=None, sizes=None, sums=False, out=None
 
 
 def _add_products(v, z, total):
-    """Add the products of v, transposed, and z to `total`, some points of a patch at a time."""
+    """Add the products vᵀ z to `total`, for some points of a patch at a time."""
     step = max(_TOTAL // total[0].size, 1)
     for i in range(0, len(total), step):
         some = slice(i, i + step)
@@ -126,7 +126,7 @@ def _add_products(v, z, total):
 
 
 def _sum(d):
-    """Return the sum of each filter as a BLAS product, which is faster than a sum over rows."""
+    """Return the sum per filter, by a BLAS product, which is faster than a sum over rows."""
     rows = d.reshape(-1, d.shape[-1])
     return np.ones(len(rows), d.dtype) @ rows
 
@@ -150,7 +150,7 @@ class _ImageBlock:
         self._memory = {}
 
     def spread(self, x):
-        """Return the transformed patches of x, (points, patches, channels)."""
+        """Cut x into patches and return their transforms, (points, patches, channels)."""
         side = self.form.m + 2
         batch, channels, (rows, columns) = len(x), self.channels, self.tiles
         wide = self._framed("x", x, self.before, 2)
@@ -219,7 +219,7 @@ class _ImageBlock:
         return product.reshape(len(matrix), -1, channels)
 
     def _framed(self, name, x, before, extra):
-        """Return x, padded with zeros unless its size is whole tiles plus `extra` pixels."""
+        """Return x, zero-padded if necessary to a multiple of the tile size plus `extra` pixels."""
         sizes = [n * self.form.m + extra for n in self.tiles]
         if list(x.shape[1:3]) == sizes:
             return x
@@ -248,7 +248,7 @@ class _ImageBlock:
 
 
 def _tiled(x, m):
-    """Return (batch, rows · m, columns · m, channels) as (m, m, batch, rows, columns, channels)."""
+    """View (batch, rows · m, columns · m, channels) as (m, m, batch, rows, columns, channels)."""
     batch, height, width, channels = x.shape
     tiles = x.reshape(batch, height // m, m, width // m, m, channels)
     return tiles.transpose(2, 4, 0, 1, 3, 5)

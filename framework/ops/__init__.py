@@ -1,1 +1,1 @@
-"""The ops: primitives and composites on arrays or tensors. Axis attributes are non-negative."""
+"""The ops: primitives and functions composed of them. Axis attributes are non-negative."""

@@ -1,4 +1,4 @@
-"""Assignment to slices of a variable, and tf.Variable's `scatter_...` and `gather_nd`."""
+"""Assignment to slices of a variable, and tf.Variable's methods `scatter_...` and `gather_nd`."""
 
 import numpy as np
 
@@ -71,7 +71,7 @@ slice_into = Op(
 
 
 def assign_slice(variable, index, val):
-    """Assign `val`, which broadcasts, to `variable[index]`; return the variable."""
+    """Assign `val`, broadcast to the slice's shape, to `variable[index]`; return the variable."""
     if thread.symbolic is None:
         val = tensor(val, dtypes.of_array(variable.array), variable._casts)
         variable._hold(slice_into(CoreVariable.read(variable), val, index=index))
@@ -117,7 +117,7 @@ def _named(method, name, text):
 def _gather_nd(self, indices, name=None):
     """Return the variable's elements or slices at the index tuples in the last axis of `indices`.
 
-    If the tuples have one index, the gradient is IndexedSlices.
+    If each tuple has a single index, the gradient is an IndexedSlices.
     """
     places = tuple(np.moveaxis(np.asarray(tensor(indices)), -1, 0))
     _check(places, self._array.shape, "gather_nd")
@@ -125,7 +125,7 @@ def _gather_nd(self, indices, name=None):
 
 
 def _sparse_read(self, indices, name=None):
-    """Return the variable's rows at `indices`; the gradient is IndexedSlices."""
+    """Return the variable's rows at `indices`; the gradient is an IndexedSlices."""
     places = tensor(indices)
     if not places.dtype.is_integer:
         raise DTypeError(f"sparse_read: `indices` must be integers, got {places.dtype}.")
@@ -134,7 +134,7 @@ def _sparse_read(self, indices, name=None):
 
 
 def _batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
-    """Assign the values of an IndexedSlices, with separate indices for each leading index.
+    """Assign the values of an IndexedSlices, whose leading axes are a batch.
 
     With indices of shape (..., n) it sets variable[..., indices[..., i]] to values[..., i].
     """

@@ -16,7 +16,7 @@ from framework.ops.rows import softmax
 _NAME = "attention"
 _forward = no_warnings(kernel.forward)
 
-# `attention_back` returns the cotangents of the inputs that `needed` selects, in their order.
+# `attention_back` returns the cotangents of those inputs that `needed` selects, in order.
 attention_back = Op(
     "attention_back",
     no_warnings(kernel.backward),
@@ -36,7 +36,7 @@ def _rule(g, q, k, v, bias, mask, y, saved, scale, causal, needed):
 
 
 def composite(q, k, v, bias, mask, *, scale, causal, cap=None):
-    """Compute attention by ops that keep the scores; `cap` replaces s by s / (1 + |s| / cap)."""
+    """Compute attention by ops that store all scores; `cap` replaces s by s / (1 + |s| / cap)."""
     dtype = q.dtype
     half = np.dtype(getattr(dtype, "np", dtype)).itemsize == 2
     if half:
@@ -59,7 +59,7 @@ def composite(q, k, v, bias, mask, *, scale, causal, cap=None):
 
 
 def causal_mask(rows, keys):
-    """Return booleans (1, rows, keys), True where the key's index is at most the row's."""
+    """Return booleans (1, rows, keys), True where the key's index is at most the row's index."""
     if rows is None or keys is None:
         return KerasTensor((1, rows, keys), "bool")
     return np.tri(rows, keys, dtype=bool)[None]
@@ -79,7 +79,7 @@ def _heads_first(x):
 def _check(q, k, v, bias, mask):
     batch, length, heads, width = q.shape
     keys = (batch, *k.shape[1:2], heads, width)
-    # Only the last dimension of the values may differ from the query's.
+    # Batch, heads and width must be the query's; only the values may have another width.
     if not k.shape == v.shape == keys:
         expect(
             _NAME,

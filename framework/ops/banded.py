@@ -12,7 +12,7 @@ from framework.ops.reduction import reduce_sum
 
 
 def moved(x, steps, axis):
-    """Return `x` shifted by `steps` along a negative axis; the freed positions are 0."""
+    """Return `x` shifted by `steps` along a negative axis; the vacated positions are 0."""
     rank = len(x.shape)
     if not steps:
         return x
@@ -26,17 +26,17 @@ def moved(x, steps, axis):
 
 
 def rows_of(bands):
-    """Return the bands, the rows of an array of bands, as a list of arrays."""
+    """Return the rows of an array of bands as a list of arrays."""
     return [getitem(bands, index=(Ellipsis, k, slice(None))) for k in range(bands.shape[-2])]
 
 
 def stacked(bands):
-    """Return a list of bands as one array, the inverse of `rows_of`."""
+    """Return an array of bands from a list of bands, the inverse of `rows_of`."""
     return stack(*bands, axis=len(bands[0].shape) - 1)
 
 
 def _products(g, y, shifts):
-    """Return the cotangents of bands: -sum(g * moved(y, shift)) over columns for each shift."""
+    """Return the cotangents of the bands: -sum(g * moved(y, shift)) over columns, per shift."""
     last = (len(y.shape) - 1,)
     each = [reduce_sum(g * moved(y, s, -2), axis=last, keepdims=False) for s in shifts]
     return negative(stacked(each))
@@ -62,8 +62,8 @@ def _banded_by_bands(g, y, bands):
     return _products(solved, y, range(bands.shape[-2]))
 
 
-# `banded_solve` solves with a lower triangular matrix: bands[..., d] is its d-th diagonal below the
-# main diagonal.
+# `banded_solve` solves a lower triangular system: bands[..., d] is its d-th diagonal below the main
+# diagonal.
 banded_solve = Op(
     "banded_solve", kernels.banded_solve, _banded_by_bands,
     lambda g, bands: upper_solve(turned(bands), g), broadcasts=True, infer=_solve_infer,

@@ -1,4 +1,4 @@
-"""The saturating cast, and casts that compute 16-bit floats in float32."""
+"""The saturating cast, and casts of 16-bit floats to float32 for computations."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def is_narrow(x):
 
 
 def widened(x):
-    """Return 16-bit floats as float32, in which their squares neither overflow nor underflow."""
+    """Return 16-bit floats as float32, whose range also holds their squares."""
     return cast(x, dtype=np.dtype(np.float32)) if is_narrow(x) else x
 
 
@@ -25,7 +25,7 @@ def like(y, x):
 
 
 def saturate_cast(x, dtype):
-    """Return `x` in the DType `dtype`; values outside its range become its nearest limit.
+    """Return `x` cast to the DType `dtype`; values outside its range become its nearest limit.
 
     If `dtype` is an integer dtype, the limit is exact and NaN becomes 0. If `x` is complex and
     `dtype` is not, the real part is cast.
@@ -44,19 +44,20 @@ def saturate_cast(x, dtype):
     if not (source.is_floating and dtype.is_integer):
         return y
     for beyond, bound, limit in ((less, low, limits[0]), (greater, high, limits[1])):
-        # If the two differ, the source dtype cannot represent the limit of `dtype` exactly.
+        # If `bound` and `limit` differ, the source dtype cannot represent the limit of `dtype`
+        # exactly.
         if _number(bound) != limit:
             y = select(beyond(x, bound), np.asarray(limit).astype(dtype.np), y)
     return y
 
 
 def _number(value):
-    """Return a NumPy scalar as a Python number, which compares integers and floats exactly."""
+    """Return a NumPy scalar as a Python number; Python compares integers and floats exactly."""
     return int(value) if np.asarray(value).dtype.kind in "iub" else float(value)
 
 
 def _inside(end, own):
-    """Return the limit nearer to 0: `end`, of the new dtype, or `own`, of the source dtype."""
+    """Return the limit nearer to 0: `end` (the new dtype's) or `own` (the source dtype's)."""
     return min(end, own) if end > 0 else max(end, own)
 
 

@@ -1,7 +1,7 @@
 """Conversions of pixel colors, composed of ops; the channels are the last axis.
 
-At ties the derivatives are TensorFlow's: red counts as the largest before green before blue, and
-blue as the smallest before green before red.
+At ties the derivatives are TensorFlow's: among equal largest channels, red takes precedence over
+green, and green over blue; among equal smallest channels, blue over green, and green over red.
 """
 
 import numpy as np
@@ -82,7 +82,7 @@ def hsv_to_rgb(x):
 
 
 def _shares(hue):
-    """Return the relative position (0 to 1) of red, green and blue between their extremes."""
+    """Return where red, green and blue lie between their minimum (0) and maximum (1)."""
     hue = hue * 6
     shares = absolute(hue - 3) - 1, 2 - absolute(hue - 2), 2 - absolute(hue - 4)
     return [clip(share, 0.0, 1.0) for share in shares]

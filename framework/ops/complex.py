@@ -1,6 +1,7 @@
 """Complex numbers, their real and imaginary parts, angle and squared absolute value.
 
-A rule's cotangent g is the conjugate of TensorFlow's, dL = Re(g dz), see `GradientTape`.
+In derivative rules, the cotangent g is the conjugate of TensorFlow's gradient: dL = Re(g dz), see
+`GradientTape`.
 """
 
 import numpy as np

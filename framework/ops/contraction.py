@@ -22,13 +22,13 @@ def _matmul(a, b, *, transpose_a=False, transpose_b=False):
     a = a.swapaxes(-1, -2) if transpose_a else a
     b = b.swapaxes(-1, -2) if transpose_b else b
     if a.ndim == b.ndim == 2:
-        # The method calls the same BLAS routine as np.matmul with 1 µs less overhead.
+        # The method `dot` calls the same BLAS routine as np.matmul, with 1 µs less overhead.
         return a.dot(b) if len(b) > 1 and len(a) * b.size < LEAST else dot(a, b)
     return _stacked(a, b)
 
 
 def _stacked(a, b):
-    """Return a batch of matrix products; an operand that the batch shares is made contiguous."""
+    """Return a batch of matrix products; an operand used in all of them is made contiguous."""
     if a.ndim <= 2:
         if a.ndim < 2 or b.ndim < 2:
             refuse_vectors(a.shape, b.shape)
@@ -71,7 +71,7 @@ def _matmul_infer(a, b, *, transpose_a=False, transpose_b=False):
     )
     if inner != other and None not in (inner, other):
         raise ShapeError(
-            f"matmul: the shapes {shapes[0]}, {shapes[1]} do not fit. The inner sizes {inner} and "
+            f"matmul: the shapes {shapes[0]}, {shapes[1]} do not fit: the inner sizes {inner} and "
             f"{other} differ."
         )
     batches = [KerasTensor(shape[:-2]) for shape in shapes]

@@ -1,4 +1,4 @@
-"""Convolution: three ops, linear in both inputs, each a derivative of the others.
+"""Convolution: three ops, each linear in both inputs, and each a derivative of the others.
 
 Arrays are channels-last. Attributes have one entry per spatial axis (see `kernels/windows.py`).
 """

@@ -22,7 +22,7 @@ bincount = Op("bincount", _bincount, no_derivative, inputs=("x", "weights"), rai
 
 
 def _unique(x, *, dtype):
-    """Return the distinct values in the order of their first occurrence."""
+    """Return the distinct values by first occurrence, each element's index in them, and counts."""
     found, first, index, counts = np.unique(
         x, return_index=True, return_inverse=True, return_counts=True
     )
@@ -59,13 +59,13 @@ def _invert_permutation(x):
     y = np.full_like(x, -1)
     if x.size and (x.min() < 0 or x.max() >= len(x)):
         raise InvalidArgumentError(
-            f"invert_permutation: every number must be between 0 and {len(x) - 1}, got "
+            f"invert_permutation: `x`: every number must be between 0 and {len(x) - 1}, got "
             f"{x.tolist()}."
         )
     y[x] = np.arange(len(x), dtype=x.dtype)
     if y.min(initial=0) < 0:
         raise InvalidArgumentError(
-            f"invert_permutation: no number may occur twice, got {x.tolist()}."
+            f"invert_permutation: `x`: no number may occur twice, got {x.tolist()}."
         )
     return y
 
@@ -109,8 +109,8 @@ def _distinct_infer(x, *, axis, length):
 
 
 # `distinct` sorts the distinct elements of x, or its distinct slices along `axis`. It returns the
-# index of each one's first occurrence in x, for each element of x the index of its distinct value,
-# and the counts.
+# index of the first occurrence of each distinct element in x, the index of the distinct element
+# that equals each element of x, and the counts.
 distinct = Op(
     "distinct", _distinct, no_derivative, outputs=3, infer=_distinct_infer, sized_by_values=True
 )

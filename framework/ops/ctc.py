@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: the loss of label sequences without an alignment.
+"""Connectionist temporal classification: a loss for label sequences without a known alignment.
 
 The states of n labels are the labels and the n + 1 blanks before, between and after them. At each
 step a path stays in its state, moves to the next one, or skips the blank between two different
@@ -19,7 +19,7 @@ from framework.ops.reduction import cumsum, reduce_logsumexp, shifted
 from framework.ops.rows import log_softmax
 
 # The log-probability of an impossible path is finite, as in Keras: labels that need more steps than
-# the input has give a large loss with a gradient.
+# the input has give a large, finite loss, which has a gradient.
 _IMPOSSIBLE = -1e5
 
 
@@ -34,7 +34,7 @@ def _states(labels, blank):
 
 
 def _before(alpha, skip):
-    """Return log-probabilities of the three transitions into each state; alpha: (..., states)."""
+    """Return log-probabilities of the three transitions into each state of alpha's last axis."""
     one, two = np.full((2, *alpha.shape), -np.inf)
     one[..., 1:], two[..., 2:] = alpha[..., :-1], alpha[..., :-2]
     return np.stack([alpha, one, two + skip])
@@ -69,7 +69,7 @@ def _ctc_loss(log_probs, labels, label_length, length, *, blank):
 
 
 def _ends(label_length):
-    """Return indices of the two states where a path can end: the last blank, the last label."""
+    """Return the indices of the two states in which a path can end: the last blank and label."""
     return np.stack([2 * label_length, np.maximum(2 * label_length - 1, 0)], axis=1)
 
 

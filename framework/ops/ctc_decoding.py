@@ -1,4 +1,4 @@
-"""Decoding of sequences of class scores by connectionist temporal classification; no derivatives.
+"""Decoding of class scores to label sequences (connectionist temporal classification).
 
 Decoding merges repeated classes, then removes the blanks (Graves et al. 2006).
 """
@@ -47,7 +47,7 @@ def _beam(x, lengths, *, blank, width, best):
 
 
 def _best_paths(logs, blank, width):
-    """Return [(path, log probability)] of the most likely prefixes, best first."""
+    """Return [(label sequence, log-probability), ...] of the most likely ones, best first."""
     # {prefix: (log-probability of its paths that end in a blank, of those that end in a class)}
     beams = {(): (0.0, -math.inf)}
     for step in logs.tolist():

@@ -1,6 +1,7 @@
 """Division. With integers, `/` returns floats, and `//` and `%` raise for a divisor of 0.
 
-The caller has converted the operands: tensors or arrays of one dtype, or one and a number.
+The caller has converted the operands: two tensors or arrays of one dtype, or one of them and a
+number.
 """
 
 import numpy as np
@@ -16,7 +17,7 @@ from framework.core.symbolic import broadcast_shapes
 from framework.core.tensor import Tensor
 from framework.ops import elementwise
 
-# the largest `dtype.num` of booleans and integers; floats have larger ones
+# the largest `dtype.num` of boolean and integer dtypes; those of floats are larger
 LAST_INTEGER = np.dtype(np.ulonglong).num
 _context = Context(divide="raise")
 
@@ -63,7 +64,7 @@ def true_divide(x, y):
 
 
 def in_floats(x, y):
-    """Cast integers to the floats that TensorFlow divides: float32 below 32 bits, else float64."""
+    """Cast integers to TensorFlow's dtype for division: float32 below 32 bits, else float64."""
     source = _dtype(x, y)
     if source.kind not in "iu":
         return x, y
@@ -79,7 +80,7 @@ def _dtype(x, y):
 
 
 def promoted_floats(x, y):
-    """Return operands promoted as Keras promotes those of `/`: integers and booleans to floats."""
+    """Return operands promoted by Keras's rule for `/`: integers and booleans become floats."""
     x, y = promote(x, y)
     if as_dtype(x.dtype).is_inexact:
         return x, y

@@ -1,4 +1,4 @@
-"""Einstein summation, composed of transpose, reshape and matmul, so it is differentiable."""
+"""Einstein summation, composed of differentiable ops: transpose, reshape and matmul."""
 
 import functools
 import math
@@ -104,7 +104,7 @@ def _refuse(equation, label, m, n):
 
 
 def _order(terms, output):
-    """Return the pairs of terms to contract, in the order found by NumPy's greedy search."""
+    """Return the pairs of operands to multiply, in the order found by NumPy's greedy search."""
     if len(terms) < 3 or any(None in x.shape for x, _ in terms):
         return [(0, 1)] * (len(terms) - 1)
     letters = dict(zip(dict.fromkeys("".join(t[1] for t in terms)), string.ascii_letters))
@@ -127,7 +127,7 @@ def _summed(x, labels, kept):
 
 
 def _contracted(a, b, kept, equation):
-    """Multiply two terms by one matrix product; sum over labels that occur in no other term."""
+    """Multiply two operands by one matrix product; sum over labels that occur nowhere else."""
     (x, of_x), (y, of_y) = (_summed(*t, kept | set(u)) for t, u in ((a, b[1]), (b, a[1])))
     shared = [c for c in of_x if c in of_y]
     sizes = {c: _size(equation, c, x.shape[of_x.index(c)], y.shape[of_y.index(c)]) for c in shared}
@@ -151,7 +151,7 @@ def _size(equation, label, m, n):
 
 
 def _spread(x, labels, inner, sizes):
-    """Broadcast an axis of size 1 if the other term has a larger size for the summed label."""
+    """Broadcast axes of size 1 whose label is summed, if the other operand's size is larger."""
     shape = tuple(sizes[c] if c in inner else n for c, n in zip(labels, x.shape))
     return x if shape == tuple(x.shape) else broadcast_to(x, shape=shape)
 

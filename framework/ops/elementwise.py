@@ -1,7 +1,7 @@
 """Elementwise ops. In derivative rules, `g` is the cotangent, `y` the output, and `x`, or `a` and
 `b`, the inputs.
 
-Comments state the derivative at a kink or a tie, where TensorFlow has the same.
+Comments state the derivative at a kink or a tie; it is the same as TensorFlow's.
 """
 
 import cmath
@@ -32,8 +32,8 @@ def binary(name, forward, vjp_a, vjp_b, **options):
 
 # `masked` is a where the condition b is True, else exactly 0.
 masked = binary("masked", choose.masked, lambda g, b: masked(g, b), no_derivative)
-# `gated` is a * b for booleans b. It is faster than `masked`, but NaN where b is False and a is
-# infinite or NaN.
+# `gated` is a * b for booleans b. It is faster than `masked`, but its result is NaN where b is
+# False and a is infinite or NaN.
 gated = binary("gated", np.multiply, lambda g, b: gated(g, b), no_derivative)
 select = elementwise(
     "select", choose.select, no_derivative,
@@ -44,7 +44,7 @@ select = elementwise(
 
 
 def zero(g):
-    """Return zeros even if g is infinite: a rule for inputs whose derivative is 0, not None."""
+    """Return zeros, even where g is infinite: a rule for inputs with derivative 0 (not None)."""
     return masked(g, False)
 
 
@@ -80,7 +80,7 @@ sign = unary("sign", np.sign, zero)
 
 
 def unchanged(g):
-    """Return the cotangent unchanged; a tape recognizes this rule and skips the call."""
+    """Return the cotangent unchanged; a tape recognizes this rule, and does not call it."""
     return g
 
 
@@ -110,8 +110,8 @@ def _abs_vjp(g, x):
 
 absolute = unary("abs", np.abs, _abs_vjp)
 square = unary("square", no_warnings(np.square), lambda g, x: g * (x * 2))
-# As in TensorFlow, a cotangent of 0 stays 0 where the derivative of reciprocal, sqrt or rsqrt is
-# infinite.
+# As in TensorFlow, the result is 0 if the cotangent is 0, even where the derivative of reciprocal,
+# sqrt or rsqrt is infinite.
 reciprocal = unary(
     "reciprocal", no_warnings(np.reciprocal), lambda g, y: negative(multiply_no_nan(y * y, g))
 )
@@ -162,7 +162,7 @@ def _power(a, b):
     """Return a ** b.
 
     Two scalars use the C library's pow, as compiled loops do: it takes a fifth of the time of
-    NumPy's. The results for NumPy scalars and 0-d arrays are the same.
+    NumPy's. NumPy scalars and 0-d arrays give the same results.
     """
     if type(b) in (int, float):
         if b in _SHORTCUTS or getattr(a, "ndim", 1) or a.dtype.char not in "fd":
@@ -189,16 +189,17 @@ def _power_vjp_b(g, y, a):
 
 power = binary(
     "power", no_warnings(_power), lambda g, a, b: g * b * power(a, b - 1), _power_vjp_b,
-    # A negative exponent of an integer raises an error.
+    # For integers, a negative exponent raises an error.
     raises=lambda dtype: dtype.kind in "iu",
 )  # fmt: skip
 sqrt = unary("sqrt", no_warnings(np.sqrt), lambda g, y: multiply_no_nan(divide(0.5, y), g))
 rsqrt = unary(
     "rsqrt", no_warnings(lambda x: np.reciprocal(np.sqrt(x))),
-    # The product y³ / 2 would overflow for smaller results.
+    # Computing y³ first would overflow for smaller y.
     lambda g, y: multiply_no_nan(y * -0.5 * (y * y), g),
 )  # fmt: skip
-# `root` is for sums of squares: its derivative at 0 is 0, whereas that of `sqrt` is infinite.
+# `root` is a square root for sums of squares: its derivative at 0 is 0, not infinite as that of
+# `sqrt`.
 root = unary("root", no_warnings(np.sqrt), lambda g, y: g * divide_no_nan(0.5, y))
 exp = unary("exp", no_warnings(np.exp), lambda g, y: g * y)
 expm1 = unary("expm1", no_warnings(np.expm1), lambda g, y: g * (y + 1))
@@ -252,12 +253,13 @@ def _asinh_slope(x):
 
 
 asinh = unary("asinh", np.arcsinh, lambda g, x: g * _asinh_slope(x))
-# The rule takes two roots, because x * x may overflow. Below -1, acosh and its derivative are NaN.
+# The derivative rule computes two roots, because x * x may overflow. Below -1, acosh and its
+# derivative are NaN.
 acosh = unary("acosh", no_warnings(np.arccosh), lambda g, x: g * (rsqrt(x - 1) * rsqrt(x + 1)))
 atanh = unary("atanh", no_warnings(np.arctanh), lambda g, x: g / ((1 - x) * (1 + x)))
 atan2 = binary(
     "atan2", np.arctan2,
-    # Divide first: g * b can be infinite where the squares are infinite too, and the result NaN.
+    # Divide first: if g * b and the squares were both infinite, the quotient would be NaN.
     lambda g, a, b: g * (b / (a * a + b * b)), lambda g, a, b: negative(g * (a / (a * a + b * b))),
 )  # fmt: skip
 
@@ -291,8 +293,8 @@ def _softplus(x):
     return np.maximum(x, choose.zeros[x.dtype]) + np.log1p(np.exp(np.negative(np.abs(x))))
 
 
-# The derivative of relu at 0 is 0. The rule multiplies by the mask, as in TensorFlow, because a
-# selection is slower.
+# The derivative of relu at 0 is 0. The rule multiplies by a mask, as in TensorFlow, because
+# selecting elements is slower.
 relu = unary("relu", _relu, _relu_vjp)
 relu6 = unary("relu6", _relu6, _relu6_vjp)  # The derivative of relu6 at 0 and at 6 is 0.
 sigmoid = unary("sigmoid", no_warnings(_sigmoid), lambda g, y: g * (y - y * y))

@@ -1,4 +1,4 @@
-"""Resize images to a size with another aspect ratio: stretch, crop or pad them."""
+"""Resize images to a size of another aspect ratio, by stretching, cropping or padding."""
 
 import numpy as np
 
@@ -17,8 +17,8 @@ def fitted(x, size, method="bilinear", antialias=False, fit=None, fill=0.0):
         x: a tensor, (batch, height, width, channels).
         size: the new (height, width).
         method, antialias: as in `resampling.Sampling`.
-        fit: "crop" cuts the center out first, to the aspect ratio of `size`; "pad" pads the images
-            to it first.
+        fit: "crop" first cuts out the center in the aspect ratio of `size`; "pad" first pads the
+            images to this aspect ratio.
         fill: the value of the padding.
     """
     y = _cut(x, size) if fit == "crop" else _framed(x, size, fill) if fit == "pad" else x
@@ -32,8 +32,8 @@ def fitted(x, size, method="bilinear", antialias=False, fit=None, fill=0.0):
 
 
 def _in_proportion(x, size):
-    """Return the height for the width of `x`, and the width for its height, as proportioned in
-    `size`, a (height, width).
+    """Return the height that fits the width of `x` at the aspect ratio of `size`, and the width
+    that fits its height.
     """
     height, width = x.shape[1:3]
     return (
@@ -52,7 +52,7 @@ def _cut(x, size):
 
 
 def _framed(x, size, fill):
-    """Pad both sides by the same number of pixels; an odd remaining pixel is not added."""
+    """Pad opposite sides by the same number of pixels; an odd number is rounded down."""
     margins = [(fitting - n) // 2 for n, fitting in zip(x.shape[1:3], _in_proportion(x, size))]
     widths = ((0, 0), *((max(m, 0),) * 2 for m in margins), (0, 0))
     if not any(map(any, widths)):

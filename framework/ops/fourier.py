@@ -1,7 +1,7 @@
 """Discrete Fourier transforms, of complex numbers along some axes and of real ones along the last.
 
-The matrix of the transform is symmetric, so the rule of a complex transform is the transform
-itself (`ops.complex` says what a cotangent is).
+The matrix of a transform is symmetric, so the derivative rule of a complex transform applies the
+same transform (`ops.complex` defines cotangents of complex arrays).
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ def _complex_dtype(dtype):
 
 
 def _complex(transform, x, axes):
-    """Return a transform; for an empty array, which NumPy refuses, return an empty one."""
+    """Apply NumPy's function `transform`, or return an empty array for an empty one."""
     dtype = _complex_dtype(x.dtype)
     return transform(x, axes=axes).astype(dtype, copy=False) if x.size else x.astype(dtype)
 
@@ -56,13 +56,13 @@ def _rfft(x, *, length):
 
 
 def _rfft_vjp(g, x_dtype, length):
-    """Return length * `irfft` of the conjugate, divided by how often `irfft` counts a frequency."""
+    """Return length * `irfft` of the conjugate, each frequency divided by its `_multiplicity`."""
     share = np.asarray(length / _multiplicity(length), np_dtype(g))
     return cast(irfft(multiply(conjugated(g), share), length=length), dtype=x_dtype)
 
 
 def _multiplicity(length):
-    """Return 1 or 2 for each frequency of the half spectrum: its count in the full spectrum."""
+    """Return for each frequency of the half spectrum how often the full spectrum has it: 1 or 2."""
     times = np.full(length // 2 + 1, 2.0)
     times[0] = 1
     if length % 2 == 0:

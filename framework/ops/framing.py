@@ -1,5 +1,5 @@
-"""Overlapping frames of the last axis: their sum, their Fourier transforms, and reflection at
-the ends."""
+"""Overlapping frames of the last axis: framing, overlap-add, Fourier transforms of frames, and
+reflection at the ends."""
 
 import math
 
@@ -40,7 +40,7 @@ def _frame_infer(x, length, step, count=None):
 
 
 def _overlap_add(x, *, step, size=None):
-    """Sum frames in parts of `step` elements: the k-th parts of all frames do not overlap."""
+    """Sum frames in parts of `step` elements: the k-th parts of different frames are disjoint."""
     count, length = x.shape[-2:]
     size = _overlapped(count, length, step) if size is None else size
     parts = -(-length // step)
@@ -70,7 +70,7 @@ def _overlap_add_infer(x, step, size=None):
 
 
 # `frame` returns frames of `length` elements, `step` apart, as (..., count, length). Without
-# `count`, it returns all complete frames.
+# `count`, it returns all frames that fit.
 frame = movement("frame", _frame, _frame_vjp, fresh=True, infer=_frame_infer)
 # `overlap_add` sums overlapping frames into an axis of `size` elements, which must hold all frames.
 overlap_add = movement("overlap_add", _overlap_add, _overlap_add_vjp, infer=_overlap_add_infer)

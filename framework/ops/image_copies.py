@@ -1,8 +1,8 @@
-"""Flips and shifts of images by copies of slices, for calls that no recorder needs as ops.
+"""Flips and shifts of images by copying slices, for eager calls that no tape or trace records.
 
-Augmentation in a data pipeline runs eagerly on batches. To read a shifted image pixel by pixel, as
-`warping` does for any transform, takes ten times as long as to copy the visible part. The bits are
-the same.
+Augmentation in a data pipeline runs eagerly on batches. Reading a shifted image pixel by pixel, as
+`warping` does for any transform, takes ten times as long as copying the visible part. The results
+are bitwise equal.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from framework.kernels import pixel_copies
 
 
 def flipped_where(x, flips, axes):
-    """Return images, those selected by `flips` reversed along `axes`; None if ops are needed.
+    """Return images, reversed along `axes` if selected by `flips`; None if ops must compute this.
 
     Args:
         x: a tensor (batch, ...).
@@ -34,7 +34,7 @@ def flipped_where(x, flips, axes):
 
 
 def shifted(x, transforms, size, fill):
-    """Return images moved by whole pixels, rounded as `warping.projected` rounds coordinates.
+    """Return images moved by whole pixels; distances are rounded as by `warping.projected`.
 
     Args:
         x: a float32 tensor (batch, height, width, channels).
@@ -43,7 +43,7 @@ def shifted(x, transforms, size, fill):
         fill: the value beyond the image.
 
     Returns:
-        A tensor; None if the transforms do more than move images, or if ops must compute it.
+        A tensor; None if a transform does not shift all pixels alike, or if ops must compute this.
     """
     if thread.stack or type(x) is not Tensor or type(transforms) is not Tensor:
         return None
@@ -66,7 +66,7 @@ def shifted(x, transforms, size, fill):
 def _spans(scale, offset, old, new):
     """Return ints (batch, 3): the start, stop and distance of each image's visible part on an axis.
 
-    The result is None if the transform does more than move the image. A position in the image is
+    The result is None if a transform does not shift all pixels alike. A position in the image is
     the position in the result plus `distance`.
     """
     if not (scale == 1).all():
@@ -82,7 +82,8 @@ def _spans(scale, offset, old, new):
     start, count = inside.argmax(1), inside.sum(1)
     distance = at - places
     first = distance[np.arange(len(at)), start]
-    # Halfway between two pixels, rounding may move neighbors by different distances.
+    # For offsets halfway between two pixels, rounding may move neighboring pixels by different
+    # distances.
     if not ((distance == first[:, None]) | ~inside).all():
         return None
     first[count == 0] = 0
@@ -92,17 +93,18 @@ def _spans(scale, offset, old, new):
 def _distances(offset, new):
     """Return the rounded offsets, ints (batch,); None if one is nearly halfway between two pixels.
 
-    Otherwise the sums of the offset and of the positions 0 to `new` are all rounded the same way.
+    If none is, adding an offset to any position from 0 to `new` and rounding shifts all pixels
+    alike.
     """
     most = new + np.abs(offset).max()
     if most > _SMALL:
         return None
     below = np.floor(offset)
     part = offset - below
-    # a sum and its difference to 0.5 are rounded by at most half a step of float32 each
+    # the rounding error of a sum, and of its difference to 0.5, is at most half a step of float32
     if np.abs(part - np.float32(0.5)).min() <= 2 * np.spacing(most):
         return None
     return below.astype(np.int64) + (part > 0.5)
 
 
-_SMALL = 2**20  # offsets from here on have few bits for parts of a pixel
+_SMALL = 2**20  # larger offsets leave too few bits for fractions of a pixel

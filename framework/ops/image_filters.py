@@ -35,7 +35,7 @@ def filtered(x, rows, columns, padding):
 def sobel(x):
     """Return (batch, height, width, channels, 2): the vertical and the horizontal derivative.
 
-    The outer pixels are mirrored at their centers.
+    Beyond the edges, the image is mirrored at the centers of its outer pixels.
     """
     for axis in (1, 2):
         x = gather(x, np.pad(np.arange(x.shape[axis]), 1, mode="reflect"), axis=axis)
@@ -53,7 +53,7 @@ def similarity(x, y, *, max_val, filter_size, filter_sigma, k1, k2):
         x, y: (batch, height, width, channels), floats.
         max_val: the difference between white and black.
         filter_size, filter_sigma: the window, a Gaussian.
-        k1, k2: constants that keep divisors away from 0.
+        k1, k2: constants that prevent division by numbers near 0.
     """
     weights = gaussian(filter_size, filter_sigma)
 

@@ -1,6 +1,6 @@
 """Special functions of several arguments: incomplete gamma and beta, Hurwitz's zeta, polygamma.
 
-With the attribute n, `igamma` and `gamma_density` are their n-th derivatives with respect to a.
+The attribute n of `igamma` and `gamma_density` selects their n-th derivative with respect to a.
 """
 
 from framework.core.op import elementwise, no_derivative

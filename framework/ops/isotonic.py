@@ -29,7 +29,7 @@ def _isotonic(x):
 
 
 def _backward(g, y):
-    """Return the cotangent's mean over each block, as the solution is a mean over each block."""
+    """Return the cotangent's mean over each block, because the result is the mean of each block."""
     (g, _), (_, steps) = g, y
     shape = tuple(g.shape)
     rows, size = (int(np.prod(shape[:-1])), shape[-1])

@@ -1,8 +1,8 @@
 """Linear systems, inverses, determinants and functions of square matrices.
 
-The last two axes are the matrix, leading axes a batch. Rules of holomorphic functions multiply by
-transposes, for complex matrices too. The other rules use formulas for the usual inner product, and
-conjugate the cotangent on entry and the result on exit (`conjugated`).
+The last two axes hold a matrix, leading axes are a batch. Derivative rules of holomorphic functions
+multiply by transposes, for complex matrices too. The formulas of the other rules are for the usual
+inner product, so `conjugated` conjugates the cotangent before and the result after.
 
 Sources: Giles 2008, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation"; Murray 2016, arXiv:1602.07527 (Cholesky); Golub & Pereyra 1973 (pseudo-inverse);
@@ -23,7 +23,7 @@ from framework.ops.reduction import np_dtype
 
 
 def lapack(what, function, complaint):
-    """Wrap `function` so that NumPy's LinAlgError becomes an InvalidArgumentError with a remedy."""
+    """Wrap `function`: a LinAlgError becomes an InvalidArgumentError that says `complaint`."""
 
     def forward(*arrays, **attrs):
         try:
@@ -133,7 +133,7 @@ def _pinv(x, *, rcond):
 
 
 def _pinv_vjp(g, y, x):
-    """Sum the three terms of Golub & Pereyra's differential, for constant rank."""
+    """Return the cotangent of x by Golub & Pereyra's differential, valid for constant rank."""
     g = conjugated(g)
     across, back = adjoint(g), adjoint(y)
     m, n = x.shape[-2:]
@@ -167,7 +167,7 @@ det = Op("det", lambda x: np.linalg.det(x), _det_vjp, infer=_det_infer)
 
 
 def _slogdet_backward(g, y, x):
-    """Apply d log|det| = Re t and d sign = i sign Im t, with t = tr(x⁻¹ dx)."""
+    """Return x's cotangent, by d log|det| = Re t and d sign = i sign Im t with t = tr(x⁻¹ dx)."""
     (g_sign, g_log), (sign, _) = g, y
     factor = g_log
     if is_complex(x):
@@ -195,7 +195,7 @@ slogdet = Op("slogdet", _slogdet, outputs=2, backward=_slogdet_backward, infer=_
 
 
 def _cholesky_vjp(g, y):
-    """Apply equation 10 of Murray 2016; half of the cotangent goes to each triangle."""
+    """Return the cotangent of x by equation 10 of Murray 2016, half of it in each triangle."""
     inner = matmul(adjoint(y), conjugated(lower_triangle(g)))
     inner = lower_triangle(inner) - on_diagonal(diagonal(inner)) * 0.5
     back = triangular_solve(adjoint(y), inner, lower=False)
@@ -210,7 +210,8 @@ _INDEFINITE = (
 
 def _cholesky(x):
     y = np.linalg.cholesky(x)
-    if not np.isfinite(y).all():  # LAPACK accepts an infinite diagonal, and returns zeros below it
+    # LAPACK accepts an infinite diagonal without an error, and returns zeros below it.
+    if not np.isfinite(y).all():
         raise np.linalg.LinAlgError
     return y
 

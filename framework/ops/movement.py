@@ -17,8 +17,8 @@ from framework.kernels.sums import added
 def forwards(x):
     """Return the array, or a copy of it if one of its strides is negative.
 
-    NumPy has another loop for arrays with negative strides, which rounds differently, so a plan
-    that omits `x / 1.0` would give other bits than an eager call.
+    NumPy computes arrays with negative strides by another loop, which rounds differently. So a
+    compiled plan, which omits `x / 1.0`, would round differently from eager ops.
     """
     return x.copy() if type(x) is np.ndarray and x.ndim and min(x.strides) < 0 else x
 
@@ -66,7 +66,7 @@ def _sum_to(x, *, shape):
 
 
 def _broadcast_to(x, *, shape):
-    """Return a zero-stride view; this is faster than `np.broadcast_to` for contiguous numbers."""
+    """Return a view with zero strides, faster than `np.broadcast_to` if `x` is contiguous."""
     x = np.asarray(x)
     if not x.flags.forc or x.dtype.kind not in "fiub":
         return np.broadcast_to(x, shape)
@@ -87,7 +87,7 @@ sum_to = movement("sum_to", _sum_to, lambda g, x_shape: broadcast_to(g, shape=x_
 
 
 def expand_axes(x, axes):
-    """Insert axes of size 1 into `x` at the sorted positions `axes` of the result."""
+    """Insert axes of size 1 into `x`; `axes` are their sorted positions in the result."""
     shape = list(x.shape)
     for axis in axes:
         shape.insert(axis, 1)
@@ -145,7 +145,7 @@ def _shape_infer(_x, *_indices, shape, **_attrs):
 
 
 def kept_text(item):
-    """Return the result of indexing; a single string becomes a 0-d array of dtype object."""
+    """Return an indexed item unchanged; but a single string becomes a 0-d array of dtype object."""
     return np.asarray(item, object) if type(item) is bytes else item
 
 
@@ -188,7 +188,7 @@ _within = Op(
 def within(indices, **limits):
     """Return the integers unchanged, or raise OutOfRangeError if some are out of range.
 
-    This is an op so that plans and models check the indices of every call.
+    This is an op, so that compiled plans and models check the indices in every call.
 
     Args:
         indices: an integer tensor or array.
@@ -265,7 +265,7 @@ argsort = movement(
 
 
 def top_k(x, *, k):
-    """Return the `k` largest along the last axis, descending, and their indices (stable)."""
+    """Return the `k` largest elements of the last axis, descending, and their indices (stable)."""
     last = len(x.shape) - 1
     order = getitem(argsort(x, axis=last, descending=True), index=(Ellipsis, slice(k)))
     return take_along_axis(x, order, axis=last), order

@@ -1,6 +1,7 @@
 """Normalization as single ops: one pass over memory forward, one backward, instead of 6 to 15.
 
-Each op saves arrays for its joint rule; an outer tape records its composite instead.
+Each op saves arrays for its joint rule, one backward function for all inputs. For higher
+derivatives, an outer tape records the op's composite instead.
 """
 
 import numpy as np
@@ -143,7 +144,7 @@ def _check_layer_norm(x, gamma, beta):
         expect("layer_norm", "beta", beta.shape, sizes, "that of gamma")
 
 
-# `layer_norm` normalizes over the last axes; their number is the rank of gamma and beta.
+# `layer_norm` normalizes over as many trailing axes as gamma and beta have.
 layer_norm = Op(
     "layer_norm", rows.layer_norm, backward=_layer_norm_rule, saves=True,
     composite=_layer_norm_composite, infer=_like_input, fresh=True, check=_check_layer_norm,
@@ -165,7 +166,7 @@ def _rms_norm_composite(x, scale, *, epsilon):
     return x * rsqrt(mean + epsilon) * scale
 
 
-# `rms_norm` normalizes over the last axes; their number is the rank of `scale`.
+# `rms_norm` normalizes over as many trailing axes as `scale` has.
 rms_norm = Op(
     "rms_norm", rows.rms_norm, backward=_rms_norm_rule, saves=True,
     composite=_rms_norm_composite, infer=_like_input, fresh=True,

@@ -1,4 +1,4 @@
-"""Elementwise ops of NumPy beyond arithmetic: roots, remainders, bits, and sin(πx) / (πx)."""
+"""Elementwise functions of NumPy as ops: roots, remainders, bits, and sin(πx) / (πx)."""
 
 import math
 
@@ -22,7 +22,7 @@ from framework.ops.special import _lead
 # ---- roots, remainders, exponents ----------------------------------------------------------------
 
 cbrt = unary("cbrt", np.cbrt, lambda g, y: g / (y * y * 3))
-# At (0, 0) hypot is not differentiable: the rules return 0 there.
+# At (0, 0) hypot is not differentiable; the derivative rules return 0 there.
 hypot = binary(
     "hypot", no_warnings(np.hypot),
     lambda g, y, a: g * divide_no_nan(a, y), lambda g, y, b: g * divide_no_nan(b, y),
@@ -40,7 +40,7 @@ ldexp = binary(
     "ldexp", no_warnings(lambda a, b: np.ldexp(a, b).astype(a.dtype, copy=False)),
     lambda g, b: ldexp(g, b), no_derivative,
 )  # fmt: skip
-# As in TensorFlow, the derivative is 1 with respect to a, and 0 with respect to b.
+# As in TensorFlow, the derivative of `nextafter` is 1 with respect to a, and 0 with respect to b.
 nextafter = binary("nextafter", no_warnings(np.nextafter), lambda g: g, lambda g: g * 0)
 signbit = unary("signbit", np.signbit, no_derivative)
 

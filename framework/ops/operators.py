@@ -39,8 +39,8 @@ DIVISIONS = {
 KERAS = {"matmul": contraction.matmul_with_vectors}
 
 
-# The parameters have TensorFlow's names, and `name` is ignored. `convert` converts the operands: by
-# `strict` (TensorFlow's rule) or `promote` (Keras's).
+# The operators' parameters have TensorFlow's names; `name` is ignored. `convert` converts the
+# operands: it is `strict` (TensorFlow's rule) or `promote` (Keras's).
 
 
 _BOOL = np.dtype(bool)
@@ -52,7 +52,7 @@ def _are_booleans(*operands):
 
 
 def _of_numbers(op):
-    """Wrap `op` to raise for booleans, as in TensorFlow; logical ops stay unchanged."""
+    """Wrap `op` to raise an error for booleans, as in TensorFlow; return logical ops unchanged."""
     if op in _LOGICAL:
         return op
 
@@ -81,7 +81,7 @@ def _reflected(op, convert):
 
 
 def _strict_reflected(op):
-    """Return a strict reflected operator with a fast path for a float and a tensor of floats."""
+    """Return a reflected operator (such as `__radd__`) with strict dtypes and a fast path."""
     strict, general = promotion.strict, _of_numbers(op)
 
     def operator(y, x):
@@ -154,7 +154,7 @@ def _strict_binary(op):
 def _strict_division(op, general):
     """Return an operator that raises an error for mixed dtypes, with a fast path for floats.
 
-    The function `general` computes the other dtypes.
+    The function `general` divides other dtypes.
     """
     strict, forward, new, last = promotion.strict, op.forward, object.__new__, division.LAST_INTEGER
 
@@ -226,7 +226,7 @@ def _arithmetic(name, op, convert):
     if general is op:
         return _strict_binary(op), _strict_reflected(op)
     general = _of_numbers(general)
-    # Floor division of floats consists of several ops, so it has no fast path.
+    # Floor division of floats is computed by several ops, so it has no fast path.
     if name == "floordiv":
         return _binary(general, convert), _reflected(general, convert)
     return _strict_division(op, general), _reflected_division(op, general)
@@ -241,7 +241,8 @@ def add_operators(cls, convert):
     for name, op in COMPARISONS.items():
         setattr(cls, f"__{name}__", _comparison(op, convert))
     for name, op in UNARY.items():
-        numbers = convert is promotion.strict and name == "abs"  # NumPy refuses to negate booleans
+        # Only `abs` needs a check: NumPy itself refuses to negate booleans.
+        numbers = convert is promotion.strict and name == "abs"
         setattr(cls, f"__{name}__", _unary_of_numbers(op) if numbers else _unary(op))
     cls.__round__ = _rounded
     cls.__getitem__ = ITEMS.get(cls, _item_of_variable)
@@ -298,7 +299,7 @@ def _is_symbolic(item):
 
 
 def _item_when_run(tensor, items):
-    """Return the result of indexing with KerasTensors, which a model computes when it runs."""
+    """Return a KerasTensor for an index with KerasTensors; a model computes it when it runs."""
     from framework.core.operations import FunctionOperation, apply
 
     parts = [("slice", i.start, i.stop, i.step) if isinstance(i, slice) else i for i in items]
@@ -310,7 +311,7 @@ def _item_of(tensor, parts):
     return tensor[tuple(items)]
 
 
-# This sets `assign` on one tensor, the slice, not on the class.
+# This sets `assign` on the sliced tensor only, not on its class.
 _set_assign = vars(Tensor)["assign"].__set__
 
 
@@ -341,11 +342,11 @@ def _plain_index(item):
         try:
             return slice(*(None if p is None else index(p) for p in parts))
         except SymbolicValueError:
-            # If a bound is a KerasTensor, the caller adds an operation to the model.
+            # A bound is a KerasTensor: the caller handles this by adding an operation to the model.
             raise
         except TypeError:
             raise DTypeError(
-                f"A slice expected integers or None as start, stop and step, got {item!r}."
+                f"Indexing: expected integers or None as bounds of a slice, got {item!r}."
             ) from None
     if isinstance(item, (Tensor, CoreVariable)):
         array = np.asarray(item)
@@ -383,7 +384,9 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
     if kwargs:
         out = kwargs.get("out", ())
         if any(isinstance(x, ours) for x in out):
-            raise TypeError(f"np.{ufunc.__name__}(..., out=...): tensors cannot be written into.")
+            raise TypeError(
+                f"np.{ufunc.__name__}(..., out=...): tensors cannot be written into. Omit `out`."
+            )
         if len(kwargs) == len(out) == 1 and out[0] is inputs[0]:
             kwargs = {}  # `array += t` returns a new, differentiable tensor, as in TensorFlow
     if op is None or method != "__call__" or kwargs:

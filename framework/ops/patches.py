@@ -1,4 +1,4 @@
-"""Patches of images as channels, composed of ops that move elements."""
+"""Extraction of image patches, whose pixels become channels, composed of ops that move elements."""
 
 import itertools
 import math
@@ -8,7 +8,7 @@ from framework.ops.movement import concat, getitem, pad, reshape, transpose
 
 
 def patches(x, *, size, strides, dilations, padding):
-    """Return each patch as the channels of one pixel: all channels of its first pixel come first.
+    """Return an image with one pixel per patch: its channels are the patch's pixels, in order.
 
     Args:
         x: (batch, *spatial, channels).
@@ -32,7 +32,7 @@ def patches(x, *, size, strides, dilations, padding):
 
 
 def _tiles(x, size, places):
-    """Return adjacent patches, which do not overlap, by reshape and transpose."""
+    """Return patches that are adjacent without overlap, by reshape and transpose."""
     index = [slice(0, n * k) for n, k in zip(places, size)]
     x = getitem(x, index=(slice(None), *index, slice(None)))
     batch, channels, axes = x.shape[0], x.shape[-1], len(size)

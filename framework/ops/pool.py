@@ -56,7 +56,7 @@ cell_put = Op(
 
 
 def _max_pool_vjp(g, x, saved, x_shape, size, strides, padding, dilations):
-    """Pass the whole cotangent to the first maximum of each window, as in TensorFlow."""
+    """Give the whole cotangent to the first maximum of each window, as TensorFlow does."""
     window = {"size": size, "strides": strides, "padding": padding, "dilations": dilations}
     chosen = saved[0] if saved else max_cell(x, **window)
     return _put(g, chosen, x_shape, **window)

@@ -3,8 +3,8 @@
     public(asin, "the angle in [-π/2, π/2] whose sine is {x}", "floats", keras="arcsin")
 
 declares `tf.math.asin(x, name=None)` and `keras.ops.arcsin(x)`. `functions/declared.py` and
-`keras/ops/declared.py` create the functions at their first use; the stubs of the namespaces list
-them.
+`keras/ops/declared.py` create the functions at their first use; the type stubs (.pyi) of the
+namespaces list them.
 """
 
 from importlib import import_module
@@ -34,7 +34,7 @@ def public(op, returns, rule="", tf="", keras=""):
     declaration = op, returns, rule or ("anything" if isinstance(op, Unary) else "alike")
     for functions, name in ((TENSORFLOW, tf), (KERAS, keras)):
         if name is not None and functions.setdefault(name or op.name, declaration)[0] is not op:
-            raise FrameworkError(f"public: there is a function {name or op.name!r} already.")
+            raise FrameworkError(f"public: {name or op.name!r} is already declared for another op.")
 
 
 def declared(functions, name):

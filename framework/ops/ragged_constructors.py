@@ -59,7 +59,7 @@ class RaggedConstructors:
     def from_row_starts(
         cls, values: Any, row_starts: TensorLike, name: str | None = None, validate: bool = True,
     ):  # fmt: skip
-        """Return rows that begin at the indices `row_starts`; the last row has the rest."""
+        """Return rows that begin at the indices `row_starts`; the last has the remaining values."""
         starts = np.asarray(tensor(row_starts), np.int64)
         return cls.from_row_splits(values, np.append(starts, length_of(values)))
 
@@ -76,7 +76,7 @@ class RaggedConstructors:
         cls, values: Any, value_rowids: TensorLike, nrows: Any = None, name: str | None = None,
         validate: bool = True,
     ):  # fmt: skip
-        """Return `nrows` rows; each consists of the values with the same id. The ids ascend."""
+        """Return `nrows` rows; row i consists of the values with id i. The ids must ascend."""
         ids = np.asarray(tensor(value_rowids), np.int64)
         if np.any(np.diff(ids) < 0):
             raise InvalidArgumentError(
@@ -102,7 +102,7 @@ class RaggedConstructors:
         cls, flat_values: Any, nested_row_splits: Any, name: str | None = None,
         validate: bool = True,
     ):  # fmt: skip
-        """Return rows of rows; `nested_row_splits` are from the outermost axis inwards."""
+        """Return rows of rows; `nested_row_splits` lists the splits, the outermost axis first."""
         for splits in reversed(list(nested_row_splits)):
             flat_values = cls.from_row_splits(flat_values, splits)
         return flat_values
@@ -112,7 +112,7 @@ class RaggedConstructors:
         cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None,
         validate: bool = True,
     ):  # fmt: skip
-        """Return rows of rows; `nested_row_lengths` are from the outermost axis inwards."""
+        """Return rows of rows; `nested_row_lengths` lists the lengths, the outermost axis first."""
         for lengths in reversed(list(nested_row_lengths)):
             flat_values = cls.from_row_lengths(flat_values, lengths)
         return flat_values
@@ -122,7 +122,7 @@ class RaggedConstructors:
         cls, tensor: TensorLike, lengths: Any = None, padding: Any = None, ragged_rank: int = 1,
         name: str | None = None, row_splits_dtype: Any = dtypes.int64,
     ):  # fmt: skip
-        """Return the rows of a tensor, cut to `lengths` or before the `padding` at their ends.
+        """Return the rows of a tensor, cut to `lengths`, or without the `padding` at their ends.
 
         >>> import framework as tf
         >>> tf.RaggedTensor.from_tensor([[1, 0], [2, 3]], padding=0).to_list()
@@ -147,7 +147,7 @@ class RaggedConstructors:
     def from_sparse(
         cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64,
     ):  # fmt: skip
-        """Return the rows of a sparse matrix; the elements of each row must be its first ones."""
+        """Return the rows of a sparse matrix; each row's elements must fill its first columns."""
         indices = np.asarray(st_input.indices)
         made = cls.from_value_rowids(st_input.values, indices[:, 0], st_input.shape[0])
         expected = np.arange(len(indices)) - np.asarray(made.row_splits)[indices[:, 0]]

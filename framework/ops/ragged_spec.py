@@ -72,7 +72,7 @@ class RaggedTensorSpec(TensorSpec):
 
     @property
     def value_type(self):
-        """The class of what the spec describes."""
+        """The class of the values that the spec describes: RaggedTensor."""
         return RaggedTensor
 
     @classmethod

@@ -1,7 +1,7 @@
 """RaggedTensor: rows of different lengths, stored as elements and the indices where rows begin.
 
-Elementwise functions compute with the flat values, and reductions of rows are segment ops, so
-gradients reach the values.
+Elementwise functions are applied to the flat values, and reductions of rows are segment ops, so
+gradients flow to the values.
 """
 
 import itertools
@@ -27,7 +27,7 @@ _INT64 = np.dtype(np.int64)
 
 
 def _ends(x):
-    """Return the row splits as an array; a trace notes that Python reads their values."""
+    """Return the row splits as an array; a trace notes that Python has read their values."""
     return np.asarray(x.row_splits)
 
 
@@ -104,13 +104,13 @@ class RaggedTensor(RaggedConstructors, Composite):
 
     @property
     def nested_row_splits(self):
-        """The row splits of this axis and of those inside."""
+        """The row splits of this ragged axis and of those inside it."""
         inner = self.values.nested_row_splits if isinstance(self.values, RaggedTensor) else ()
         return (self.row_splits, *inner)
 
     @property
     def uniform_row_length(self):
-        """The length that all rows have by construction; always None: rows may differ in length."""
+        """The length of all rows if it is known; always None, because rows may differ."""
 
     def get_shape(self) -> Shape:
         """Return the shape, with None for sizes that differ between rows."""
@@ -121,7 +121,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return Tensor(np.asarray(len(self), np.int64))
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
-        """Return the length of each row, int64; for axis=2, the lengths of the inner rows."""
+        """Return the length of each row, int64; for axis=2, of the inner rows."""
         if axis > 1:
             return self.with_values(self.values.row_lengths(axis - 1))
         return self.row_splits[1:] - self.row_splits[:-1]
@@ -146,7 +146,7 @@ class RaggedTensor(RaggedConstructors, Composite):
     def bounding_shape(
         self, axis: Any = None, name: str | None = None, out_type: Any = None
     ) -> Any:
-        """Return the smallest shape that holds all rows, int64; or its size in one axis."""
+        """Return the smallest shape that holds all rows, int64; with `axis`, one of its sizes."""
         sizes = [int(np.diff(np.asarray(s)).max(initial=0)) for s in self.nested_row_splits]
         shape = np.array([len(self), *sizes, *self.flat_values.shape[1:]], np.int64)
         return Tensor(shape if axis is None else np.asarray(shape[axis]))
@@ -156,7 +156,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return RaggedTensor(new_values, self.row_splits)
 
     def with_flat_values(self, new_values: Any) -> Any:
-        """Return rows, and inner rows, of the same lengths with other elements."""
+        """Return a ragged tensor with other elements; rows and inner rows keep their lengths."""
         return self._with_parts((*self.nested_row_splits, tensor(new_values)))
 
     def with_row_splits_dtype(self, dtype: Any):
@@ -187,8 +187,8 @@ class RaggedTensor(RaggedConstructors, Composite):
 
         Args:
             default_value: one element; None for zero.
-            shape: the shape of the result, to which rows are cut or padded; None in it: the
-                bounding size.
+            shape: the shape of the result, to which rows are cut or padded; a size of None stands
+                for the smallest size that holds all rows.
         """
         wanted = [None] * self.ndim if shape is None else list(shape)
         values = self.values
@@ -248,7 +248,7 @@ class RaggedTensor(RaggedConstructors, Composite):
         return row[tuple(rest)] if rest else row
 
     def _within(self, rest):
-        """Return the part of each row that `rest` selects, the index of all axes but the first."""
+        """Return the part of each row that `rest` selects, an index of all axes but the first."""
         first, *inner = rest
         if not isinstance(first, slice):
             raise InvalidArgumentError(
@@ -315,7 +315,7 @@ class RaggedTensor(RaggedConstructors, Composite):
 
 
 def _text(x):
-    """Return an array's text with commas, as NumPy writes it; its elements can be arrays."""
+    """Return the text of an array as NumPy prints it, but with commas; elements can be arrays."""
     if not isinstance(x, np.ndarray):
         return str(x)
     return np.array2string(x, separator=", ", formatter={"all": _text})
@@ -339,7 +339,7 @@ _REDUCTIONS = {
 
 
 def _by_segment(name, x, ids, count):
-    """Return the reduction `name` of the values with the same id, for each id."""
+    """Return, for each id, the reduction `name` of the values with this id."""
     if name == "reduce_sum":
         return segment.segment_sum(x, ids, count=count)
     if name == "reduce_mean":
@@ -416,7 +416,7 @@ def _add_operators():
 
 
 class _Called:
-    """An operator of Tensor as a named function of two operands, at least one of them a tensor."""
+    """An operator of Tensor as a function with a name; at least one of its operands is a tensor."""
 
     def __init__(self, name, function):
         self.name, self._function = name, function

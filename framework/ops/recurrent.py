@@ -2,8 +2,8 @@
 
 Gates are in Keras's order. Sequence ops take x (batch, time, features), the initial states (batch,
 units), kernel, recurrent_kernel, a bias or None, and a mask (batch, time) or None: where the mask
-is False, the states do not change and the output repeats. They return the outputs of all steps in
-processing order (if `sequence`), then the last states.
+is False, the states do not change, and the previous output is repeated. They return the outputs of
+all steps in processing order (if `sequence`), then the last states.
 
 Attributes: `reverse` (process the last step first), `zero_output` (outputs are 0 where the mask is
 False), `sequence` (return the outputs of all steps).
@@ -31,7 +31,8 @@ def _lstm_cell(x, h, c, kernel, recurrent_kernel, bias):
     z = x @ kernel
     z += h @ recurrent_kernel
     z += bias
-    for block in (z[..., : 2 * units], z[..., 3 * units :]):  # The sigmoid overwrites its input.
+    # The sigmoid overwrites its input, the pre-activations.
+    for block in (z[..., : 2 * units], z[..., 3 * units :]):
         np.negative(block, out=block)
         np.exp(block, out=block)
         np.add(block, 1, out=block)
@@ -111,7 +112,7 @@ def _by_steps(mask):
 
 
 def _outputs(rows, units, mask, zero_output, sequence, dtype):
-    """Return all outputs (if `sequence`) and the last; `mask` is in processing order."""
+    """Return all outputs (if `sequence`) and the last one; `mask` is in processing order."""
     last = rows[-1, :, :units].astype(dtype)
     if not sequence:
         return (last,)
@@ -132,7 +133,7 @@ def _cotangent_of_steps(g, mask, zero_output):
 
 
 def _weights(stacked, units):
-    """Split a stacked cotangent into those of kernel, recurrent_kernel and bias."""
+    """Split the cotangent of stacked weights into those of kernel, recurrent_kernel and bias."""
     if stacked is None:
         return None, None, None
     return stacked[units + 1 :], stacked[:units], stacked[units]
@@ -145,8 +146,8 @@ def _picked(cotangents, needed, dtype):
 def _by_order(back):
     """Return a joint rule that calls `back`, an op that returns only the needed cotangents.
 
-    The rule's g has the cotangents of the last states; if `sequence`, those of all outputs precede
-    them.
+    A joint rule returns the cotangents of all inputs at once. Its argument `g` is the cotangents of
+    the last states, preceded by that of all outputs if `sequence`.
     """
 
     def ordered(g, kernel, recurrent_kernel, mask, saved, reverse, zero_output, sequence, needed):
@@ -161,7 +162,7 @@ def _by_order(back):
 
 
 def _check(op, *, states, blocks, biases=()):
-    """Return a function that checks a sequence op's shapes, with `blocks * units` columns."""
+    """Return a function that checks the shapes of a sequence op with `blocks * units` columns."""
     of_states = ["initial_state"] if states == 1 else [f"initial_state[{i}]" for i in range(states)]
     what = {
         "sequences": "(batch, steps, features), with as many features as rows of the kernel",
@@ -209,7 +210,7 @@ def _specs(*, states):
 
 
 def _steps(x, mask, reverse, step, state):
-    """Apply `step(x_t, *state)` to all steps; `step` returns the next state, the output first."""
+    """Apply `step(x_t, *state)` to all steps; it returns the next state, the output first."""
     outputs = []
     order = range(x.shape[1])
     for t in reversed(order) if reverse else order:
@@ -226,7 +227,7 @@ def _composed(x, kernel, mask, reverse, zero_output, sequence, step, state):
     outputs, state = _steps(x, mask, reverse, step, state)
     if not sequence:
         return tuple(state)
-    # Without steps, x is empty, and a matrix product with x has the right empty shape.
+    # Without steps, return an empty product with x, which has the right shape.
     if not outputs:
         none = getitem(kernel, index=(slice(None), slice(state[0].shape[1])))
         return (matmul(x, none), *state)

@@ -1,4 +1,4 @@
-"""Reductions. `axis` is a sorted tuple of non-negative axes; `keepdims` a bool."""
+"""Reductions. `axis` is a sorted tuple of non-negative axes, `keepdims` a bool."""
 
 import math
 
@@ -23,7 +23,7 @@ from framework.ops.movement import (
 
 
 def restore(g, axis, keepdims):
-    """Return a reduced value with its reduced axes restored as size 1."""
+    """Return the result of a reduction with its reduced axes restored, with size 1."""
     return g if keepdims else expand_axes(g, axis)
 
 
@@ -58,7 +58,7 @@ def _mean(x, *, axis, keepdims):
 
 
 def _whole_mean(x, n, axis, keepdims):
-    """Return the mean of integers, rounded towards zero as in TensorFlow, from a 64-bit sum."""
+    """Return the mean of integers, rounded towards zero as in TensorFlow; the sum has 64 bits."""
     wide = np.uint64 if x.dtype.kind == "u" else np.int64
     total = np.add.reduce(x, axis=axis, keepdims=keepdims, dtype=wide)
     mean = total // wide(max(n, 1))
@@ -169,7 +169,7 @@ def _logsumexp_vjp(g, x, y, axis, keepdims):
     """
     shares = exp(x - restore(y, axis, keepdims))
     total = reduce_sum(shares, axis=axis, keepdims=True)
-    # The sum is NaN if x is infinite; replace it by 1.
+    # If x is infinite, the sum is NaN; replace it by 1.
     total = select(equal(total, total), total, 1.0)
     return restore(g, axis, keepdims) * (shares / total)
 
@@ -177,7 +177,7 @@ def _logsumexp_vjp(g, x, y, axis, keepdims):
 reduce_logsumexp = reduction("reduce_logsumexp", _logsumexp, _logsumexp_vjp)
 
 # ---- cumulative sums and products, and the product -----------------------------------------------
-# The derivatives multiply cumulative products instead of dividing, because factors may be 0.
+# The derivative rules multiply cumulative products instead of dividing, because factors may be 0.
 
 
 def shifted(x, *, axis, reverse=False, fill=0):
@@ -236,7 +236,7 @@ linear_scan = Op(
 
 
 def _before(x, axis, reverse):
-    """Return the product of the elements before each element; after it if `reverse`."""
+    """Return for each element the product of those before it; of those after it if `reverse`."""
     return cumprod(shifted(x, axis=axis, reverse=reverse, fill=1), axis=axis, reverse=reverse)
 
 

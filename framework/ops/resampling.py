@@ -1,4 +1,4 @@
-"""Resampling along one axis: the kernels of all interpolations, and the ops that apply them.
+"""Resampling along one axis: the kernels of all interpolation methods, and the ops that use them.
 
 The kernels are composed of ops. `resample`, for sizes that are numbers, calls them on arrays;
 `weight_matrix`, which is differentiable in scale and translation, calls them on tensors.
@@ -47,14 +47,14 @@ def _lanczos(radius):
 
 
 def _mitchell(x):
-    """Return Mitchell's and Netravali's cubic (1988) with B = C = 1/3."""
+    """Return the cubic kernel of Mitchell and Netravali (1988) with B = C = 1/3."""
     near = ((7 * x - 12) * x * x + 16 / 3) / 6
     far = (((-7 / 3 * x + 12) * x - 20) * x + 32 / 3) / 6
     return select(less(x, 1), near, masked(far, less(x, 2)))
 
 
 def _gaussian(x):
-    """Return a Gaussian of standard deviation 1/2, cut at three deviations."""
+    """Return a Gaussian kernel of standard deviation 1/2, which is 0 beyond three deviations."""
     return masked(exp(-2 * x * x), less(x, 1.5))
 
 
@@ -104,7 +104,7 @@ def taps(sampling):
 
 
 def _overlaps(size, scale):
-    """Return the indices of old pixels that each new pixel covers, and the covered fractions."""
+    """Return which old pixels each new pixel covers (indices), and their covered fractions."""
     edges = np.arange(size + 1) * scale
     first, count = np.floor(edges[:-1]).astype(int), math.ceil(scale) + 1
     rows = first + np.arange(count)[:, None]
@@ -186,8 +186,8 @@ filter_axis = Op(
 
 
 def resized(x, sizes, axes, method, antialias=False):
-    """Return `x`, an array or tensor of floats, with the new sizes of some axes."""
-    # TensorFlow resizes the axes in this order.
+    """Return `x`, an array or tensor of floats, resized to `sizes` along `axes`."""
+    # TensorFlow resizes the axes in this order, which affects rounding.
     for axis, size in zip(axes[::-1], sizes[::-1], strict=True):
         sampling = int(x.shape[axis]), int(size), method, bool(antialias)
         if sampling[0] != sampling[1] or method in _SMOOTHING:
@@ -201,7 +201,7 @@ def resized(x, sizes, axes, method, antialias=False):
 def weight_matrix(n, size, scale, translation, method, antialias):
     """Return weights of shape (n, size) for an axis that is scaled, then translated.
 
-    A column is 0 where the new pixel lies beyond the old ones.
+    A column is 0 if the new pixel lies outside the old image.
 
     Args:
         n, size: the old and the new size.

@@ -1,7 +1,7 @@
 """Softmax, gelu and the cross-entropies. `axis` is one non-negative axis.
 
-The cross-entropies save arrays of the forward for a joint rule; an outer tape records their
-composites instead.
+The cross-entropies save arrays of the forward pass for a joint rule, one backward function for all
+inputs. For higher derivatives, an outer tape records their composites instead.
 """
 
 import math
@@ -24,8 +24,8 @@ def _like_first(x, *_, **__):
     return x.shape, x.dtype
 
 
-# `softmax_back` computes p * (g - sum(g * p)), where p is the softmax. It is linear in g, and its
-# own adjoint.
+# `softmax_back` computes p * (g - sum(g * p)), where p is the softmax. It is linear in g, and is
+# its own adjoint.
 softmax_back = Op(
     "softmax_back", kernels.softmax_back,
     lambda h, p, axis: softmax_back(h, p, axis=axis),

@@ -1,6 +1,6 @@
 """Ops that update rows of `x` at the positions `ids`, and flat positions of index tuples.
 
-gather_nd, scatter_nd and their relatives are composed of these and the segment ops.
+gather_nd, scatter_nd and similar functions are composed of these and of the segment ops.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from framework.ops.segment import segment_sum, segment_take
 def _places(indices, *, shape, what, ignore=False):
     """Convert index tuples (the last axis of `indices`) to positions in a flattened `shape`.
 
-    A tuple out of range raises OutOfRangeError, or becomes -1 if `ignore`.
+    An index tuple out of range raises OutOfRangeError, or becomes -1 if `ignore`.
     """
     wrong = (indices < 0) | (indices >= np.asarray(shape, np.int64))
     if np.any(wrong) and not ignore:
@@ -89,7 +89,7 @@ def _row_extreme(ufunc):
 
 
 def _share(g, y, x, ids, updates):
-    """Divide the cotangent by the number of elements that equal their segment's extreme."""
+    """Divide the cotangent by the number of elements that equal the extreme of their segment."""
     of_updates = cast(equal(updates, segment_take(y, ids)), dtype=np_dtype(g))
     ways = segment_sum(of_updates, ids, count=x.shape[0])
     return divide(g, ways + cast(equal(x, y), dtype=np_dtype(g)))
@@ -135,8 +135,8 @@ def _stitch_places(*indices):
     return result
 
 
-# `stitch_places` returns, for each index of the result, the last row of the concatenated data with
-# this index, or -1.
+# `stitch_places` returns, for each index of the result, the position of the last row with this
+# index in the concatenated data, or -1.
 stitch_places = Op(
     "stitch_places", _stitch_places, no_derivative,
     infer=lambda *_: ((None,), np.dtype(np.int64)), sized_by_values=True, raises=True,

@@ -1,7 +1,7 @@
 """Segment ops: the rows of `x` with the same id in `ids` form a segment.
 
-The axes of `ids` are the leading axes of `x`. A row with a negative id belongs to no segment.
-`count` is the number of segments.
+The axes of `ids` are the leading axes of `x`. A row with a negative id is in no segment. `count` is
+the number of segments.
 """
 
 import numpy as np
@@ -44,7 +44,7 @@ def _extreme_vjp(g, y, x, ids, count):
 def _prod_vjp(g, x, ids, count):
     """Multiply the cotangent by the product of the segment's other rows, without dividing by zeros.
 
-    If the segment contains a 0, the second derivative lacks the terms that mix two rows.
+    If the segment contains a 0, the mixed second derivatives of two rows are missing.
     """
     zero = equal(x, 0)
     zeros = segment_take(segment_sum(_as_like(zero, g), ids, count=count), ids)

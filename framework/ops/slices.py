@@ -1,7 +1,7 @@
 """IndexedSlices, the sparse gradient of a row lookup, and the lookup op `gather_rows`.
 
 IndexedSlices keeps only the rows looked up; a row looked up twice occurs twice. Sums of gradients
-stay sparse; any other operation first adds the rows into a dense tensor of zeros.
+stay sparse; any other operation first converts them to a dense tensor.
 """
 
 import functools
@@ -109,14 +109,14 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
 
 
 def sliced(values, indices, dense_shape) -> Any:
-    """Return IndexedSlices of arrays or tensors without checking them (internal)."""
+    """Return an IndexedSlices of arrays or tensors, for internal use: its parts are not checked."""
     slices = object.__new__(IndexedSlices)
     slices.values, slices.indices, slices.dense_shape = values, indices, dense_shape
     return slices
 
 
 def finished(slices):
-    """Return the public form of internal IndexedSlices: tensors instead of arrays and tuples."""
+    """Return an internal IndexedSlices in its public form: all its parts are tensors."""
     shape = Tensor(np.array(slices._sizes(), np.int32))
     return IndexedSlices(_boxed(slices.values), _boxed(slices.indices), shape)
 
@@ -135,7 +135,7 @@ def _flat(slices):
 
 
 def joined(first, second):
-    """Return the sum of two IndexedSlices: the slices of both."""
+    """Return the sum of two IndexedSlices: one with the slices of both."""
     first, second = _flat(first), _flat(second)
     return sliced(
         concat(first.values, second.values, axis=0),
@@ -145,8 +145,8 @@ def joined(first, second):
 
 
 def aggregate(grads):
-    """Sum gradients. The result is IndexedSlices if all are, None if all are None, else a
-    tensor."""
+    """Sum gradients. The result is an IndexedSlices if all gradients are, None if all are None,
+    else a tensor."""
     grads = [g for g in grads if g is not None]
     if not grads:
         return None
@@ -174,8 +174,8 @@ def _row_slices(g, indices, x_shape):
     return sliced(g, indices, x_shape)
 
 
-# `gather_rows` is `gather` along axis 0 with IndexedSlices as gradient. The tape converts such a
-# gradient to a dense one unless it belongs to a source of `tape.gradient`.
+# `gather_rows` is `gather` along axis 0, but its gradient is an IndexedSlices. The tape converts
+# this gradient to a dense one unless it is that of a source passed to `tape.gradient`.
 gather_rows = movement(
     "gather_rows", lambda x, indices: kept_text(x.take(indices, 0)), _row_slices, no_derivative,
     infer=lambda x, indices: ((*indices.shape, *x.shape[1:]), x.dtype), raises=True,

@@ -1,6 +1,6 @@
 """SparseTensor, and shared operations for layers and functions of sparse tensors.
 
-The operations compute with ops on `indices` and `values`, so gradients reach the values.
+The operations are composed of ops on `indices` and `values`, so gradients flow to the values.
 """
 
 import math
@@ -51,7 +51,7 @@ class SparseTensor(Composite):
                [0, 0, 2]], dtype=int32)
     """
 
-    # `_shape` is not a tensor, because a plan is valid for one shape and does not read it.
+    # `_shape` is not a tensor: a compiled plan is valid for one shape only, so it need not read it.
     __slots__ = ("__weakref__", "_keras_mask", "_shape", "indices", "values")
 
     def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: ShapeLike):
@@ -100,12 +100,12 @@ class SparseTensor(Composite):
         return self.shape
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Raise ShapeError unless `shape` fits; None in it stands for any size."""
+        """Raise ShapeError unless `shape` fits; a size of None in `shape` fits any size."""
         self.shape.assert_is_compatible_with(shape)
 
     def _mapped(self, op):
-        """Return the sparse tensor with `op` applied to its stored values if op(0) is 0;
-        otherwise None."""
+        """Apply `op` to the stored values if op(0) is 0, and return the sparse tensor; else return
+        None."""
         return self.with_values(op(self.values)) if op.name in _KEEP_ZEROS else None
 
     def with_values(self, new_values: TensorLike) -> "SparseTensor":
@@ -160,7 +160,7 @@ def _integers(value, name):
 
 
 def _shape_of(value):
-    """Return a Shape of `dense_shape`; sizes that are tensors are read one by one, as guards."""
+    """Return a Shape of `dense_shape`; sizes in a tensor are read one by one, each with a guard."""
     if isinstance(value, (list, tuple)):
         return Shape(int(n) for n in value)
     sizes = _integers(value, "dense_shape")
@@ -187,8 +187,7 @@ def _quotient(x, y):
 
 
 def _at_elements(x, y, function):
-    """Return `function(values, y)` for the stored values of `x` and the elements of a dense `y`
-    at the same indices."""
+    """Apply `function(x's values, y's elements at the same indices)`, for a dense `y`."""
     values, dense = strict(x.values, y)
     dense = tensor(dense, values.dtype)
     if dense.ndim:
@@ -203,7 +202,7 @@ def _at_elements(x, y, function):
 
 
 def flat_places(x, what="SparseTensor"):
-    """Return the row-major positions of the elements, int64 of shape (n,)."""
+    """Return the positions of the elements in the flattened dense tensor, int64 of shape (n,)."""
     return places(x.indices, shape=tuple(x.shape), what=what)
 
 
@@ -218,14 +217,13 @@ def _in_order(flat, *, what):
     if wrong.size:
         n = int(wrong[0]) + 1
         kind = "repeated" if flat[n] == flat[n - 1] else (
-            "out of order; many sparse functions require sorted indices, which tf.sparse.reorder "
-            "returns"
+            "out of order; many sparse functions require sorted indices: use tf.sparse.reorder"
         )  # fmt: skip
         raise InvalidArgumentError(f"{what}: the element {n} of indices is {kind}.")
     return flat
 
 
-# `in_order` returns row-major positions unchanged, and raises unless they increase.
+# `in_order` returns row-major positions unchanged, and raises an error unless they increase.
 in_order = Op(
     "in_order", _in_order, no_derivative,
     infer=lambda flat, *, what: (flat.shape, flat.dtype), raises=True,
@@ -302,7 +300,7 @@ class SparseTensorSpec(TensorSpec):
 
     @property
     def value_type(self):
-        """The class of what the spec describes."""
+        """The class of the values that the spec describes: SparseTensor."""
         return SparseTensor
 
     @classmethod

@@ -70,10 +70,10 @@ bessel_i1e = unary(
 
 
 def _where_not_zero(function):
-    """Make `function(a, b)` 0 wherever a is 0, even if b is NaN, as in TensorFlow."""
+    """Wrap `function(a, b)` to return 0 wherever a is 0, even if b is NaN, as in TensorFlow."""
 
     def forward(a, b):
-        # Without the cast, np.log of a Python number would be float64.
+        # Cast first, because np.log of a Python number would be float64.
         if type(b) in (int, float, complex):
             b = np.asarray(b, np.result_type(a, b))
         return choose.zeroed(function(a, b), np.equal(a, 0))

@@ -1,8 +1,9 @@
 """Factorizations by orthogonal matrices: QR, eigenvalues, singular values.
 
-The last two axes are the matrix, leading axes a batch. Formulas use the usual inner product, with
-cotangents conjugated on entry and exit (see `ops.linalg`). The vectors of equal eigenvalues or
-singular values have no derivative; the terms that would divide by zero are left out.
+The last two axes hold a matrix, leading axes are a batch. The formulas of derivative rules are for
+the usual inner product, so cotangents are conjugated before and after (see `ops.linalg`). The
+vectors of equal eigenvalues or singular values have no derivative; the terms that would divide by
+zero are left out.
 """
 
 import numpy as np
@@ -76,7 +77,7 @@ qr = Op("qr", _qr, outputs=2, backward=_qr_backward, raises=True)
 
 
 def _eigh_backward(g, y):
-    """Return the cotangent of the lower triangle, which is all `eigh` reads (Giles 2008, 3.1)."""
+    """Return the cotangent of the lower triangle, the only part `eigh` reads (Giles 2008, 3.1)."""
     (g_e, g_v), (e, v) = g, y
     g_v = conjugated(g_v)
     inner = multiply(_in_dtype_of(_differences(e), v), matmul(adjoint(v), g_v))
@@ -120,7 +121,7 @@ def _complex_dtype(dtype):
 
 
 def _eigen_infer(x, real_values=False):
-    """Return the (shape, dtype) of the eigenvalues and of the vectors."""
+    """Return the (shape, dtype) of the eigenvalues and of the eigenvectors."""
     dtype = _dtype_of(x)
     if real_values:
         return [(tuple(x.shape[:-1]), np.zeros((), dtype).real.dtype), (tuple(x.shape), dtype)]
@@ -135,7 +136,7 @@ def _eig(x):
 
 
 def _eig_backward(g, y, x_dtype):
-    """Return the cotangent of x for vectors of length 1, of any phase (Giles 2008, section 3.1)."""
+    """Return the cotangent of x for eigenvectors of length 1 and any phase (Giles 2008, 3.1)."""
     (g_e, g_v), (e, v) = g, y
     g_e, g_v = conjugated(g_e), conjugated(g_v)
     back = adjoint(v)

@@ -1,16 +1,16 @@
-"""Lookup tables as ops: NumPy functions of the keys, without derivatives."""
+"""Lookup tables as ops: they apply a NumPy function to the keys, and have no derivative."""
 
 from framework.core.op import Op, no_derivative
 
-# `look_up` returns `table(keys)`. For symbolic keys, `table.dtype` (NumPy) and
-# `table.shape(keys_shape)` describe the result; None in the shape is an unknown size.
+# `look_up` returns `table(keys)`. For symbolic keys, `table.dtype` (a NumPy dtype) and
+# `table.shape(keys_shape)` describe the result; None in the shape stands for an unknown size.
 look_up = Op(
     "look_up", lambda keys, *, table: table(keys), no_derivative,
     infer=lambda keys, *, table: (table.shape(tuple(keys.shape)), table.dtype), raises=True,
 )  # fmt: skip
 
 # `look_up_all` is `look_up` for tables with several arrays of keys; `table.shape` receives the
-# shapes of all.
+# shapes of all keys.
 look_up_all = Op(
     "look_up_all", lambda *keys, table: table(*keys), no_derivative,
     infer=lambda *keys, table: (table.shape(*(tuple(k.shape) for k in keys)), table.dtype),

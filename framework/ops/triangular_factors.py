@@ -1,4 +1,4 @@
-"""LU factorization of matrices with row exchanges; the last two axes are the matrix, the others
+"""LU factorization of matrices with row exchanges; the last two axes hold a matrix, the others are
 a batch."""
 
 import numpy as np
@@ -17,7 +17,7 @@ def _block(x, rows, columns):
 
 
 def unit_lower(packed):
-    """Return the lower factor, with ones on its diagonal, from square matrices of both factors."""
+    """Return the lower factor, with ones on its diagonal, from packed factors (square)."""
     return lower_triangle(packed, -1) + np.eye(packed.shape[-1], dtype=np_dtype(packed))
 
 
@@ -27,7 +27,7 @@ def _right_solve(x, u):
 
 
 def _lu_backward(g, y):
-    """Apply Ā = Pᵀ L⁻ᵀ (tril(Lᵀ L̄, -1) + triu(Ū Uᵀ)) U⁻ᵀ, from d(PA) = dL U + L dU.
+    """Return the cotangent Ā = Pᵀ L⁻ᵀ (tril(Lᵀ L̄, -1) + triu(Ū Uᵀ)) U⁻ᵀ, from d(PA) = dL U + L dU.
 
     Rows or columns beyond the square block k x k are L₂ = A₂ U⁻¹ or U₂ = L⁻¹ A₂.
     """

@@ -1,7 +1,7 @@
 """Read images at positions between pixels: projective transforms and mapped coordinates.
 
-A position has one coordinate tensor per axis. Boundary modes map positions outside the image to
-pixels: they map the integers around the coordinates, as Keras does on JAX.
+Positions are given by one coordinate tensor per axis. Boundary modes map positions outside the
+image to pixels inside; they are applied to the integers around a coordinate, as in Keras on JAX.
 """
 
 import functools
@@ -83,7 +83,7 @@ def sampled(x, coordinates, *, order, mode, fill, rounding="even", lost=None, wh
         coordinates: for each of the sizes a floating tensor that broadcasts to (batch, *places).
         order: 0 for the nearest pixel, 1 for linear interpolation.
         mode: one of FOLDS.
-        fill: the value beyond the image with mode="constant", a number.
+        fill: a number, the value outside the image with mode="constant".
         rounding: one of ROUNDINGS, for order 0.
         lost: booleans (batch, *places), True where the result is `fill`.
         which: integers (batch, 1, ...): the index of the image to read; by default 0, 1, 2, ...
@@ -153,7 +153,7 @@ def projected(x, transforms, *, size, order, mode, fill, affine=False, straight=
         size: the (height, width) of the result.
         order: 0 for the nearest pixel, 1 for bilinear interpolation.
         mode: one of FOLDS.
-        fill: the value beyond the image with mode="constant", and where k is 0.
+        fill: the value outside the image with mode="constant", and where k is 0.
         affine: whether g and h are 0, so that k need not be computed.
         straight: whether b and d are 0 too, so that the coordinates of each axis depend on this
             axis only.
@@ -181,13 +181,14 @@ def projected(x, transforms, *, size, order, mode, fill, affine=False, straight=
         across, down = divide(across, k), divide(down, k)
     height, width = x.shape[1:3]
     coordinates = [down, across]
-    # Clipped coordinates give the same numbers as the four neighbors' positions, in less time.
+    # Clipping the coordinates gives the same result as mapping the four neighbors' positions, in
+    # less time.
     if mode == "reflect" and order == 1:
         coordinates = [
             clip(_reflected(c, n), 0.0, n - 1.0) for c, n in ((down, height), (across, width))
         ]
         mode = "nearest"
-    # For float64 images interpolate in float64, although positions are rounded to float32.
+    # Interpolate float64 images in float64, although the positions were rounded to float32.
     if np_dtype(x) == np.float64:
         coordinates = [cast(c, dtype=np.dtype(np.float64)) for c in coordinates]
     y = sampled(x, coordinates, order=order, mode=mode, fill=fill, rounding="away", lost=lost)
@@ -195,7 +196,7 @@ def projected(x, transforms, *, size, order, mode, fill, affine=False, straight=
 
 
 def homography(start, end):
-    """Return the transforms, as those of `projected`, that map the points `end` to `start`.
+    """Return the transforms (as for `projected`) that map the points `end` to `start`.
 
     Args:
         start, end: (batch, 4, 2), four points (x, y).

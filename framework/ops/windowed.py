@@ -1,4 +1,4 @@
-"""Pooling by Keras's arguments: "valid" or "same", channels first or last; adaptive pooling."""
+"""Pooling with Keras's arguments ("valid" or "same", channels first or last); adaptive pooling."""
 
 import math
 
@@ -19,12 +19,12 @@ def floating(x):
 
 
 def _last(x, first):
-    """Return `x` with its channels moved to the last axis."""
+    """Return `x` with its channels moved to the last axis if they come first."""
     return transpose(x, perm=(0, *range(2, x.ndim), 1)) if first else x
 
 
 def _restored(y, first):
-    """Return the channels-last `y` in the layout of the caller: channels first or last."""
+    """Return `y`, which has channels last, in the layout of the caller: channels first or last."""
     return transpose(y, perm=(0, y.ndim - 1, *range(1, y.ndim - 1))) if first else y
 
 
@@ -86,7 +86,7 @@ def _largest(x, axis, edges):
 
 
 def _mean(x, axis, edges):
-    """Average each window by one matrix product: (positions, size) by (batch, size, inner size)."""
+    """Average windows by one matrix product: (positions, size) times (batch, size, inner size)."""
     x, shape = floating(x), tuple(x.shape)
     weights = np.zeros((len(edges), shape[axis]), x.dtype.np)
     for row, (start, end) in zip(weights, edges):

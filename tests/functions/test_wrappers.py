@@ -74,7 +74,7 @@ def test_a_stub_lists_the_function(outer, inner, module, name):
 def test_declarations_that_are_refused():
     with pytest.raises(FrameworkError, match="expected an op of one or two tensors, got <op clip"):
         public.public(ops.clip, "{x}")
-    with pytest.raises(FrameworkError, match="there is a function 'cos' already"):
+    with pytest.raises(FrameworkError, match="'cos' is already declared"):
         public.public(ops.sin, "the sine of {x}", tf="cos")
     with pytest.raises(AttributeError, match="no op declares a public function 'zero'"):
         getattr(declared, "zero")  # noqa: B009

@@ -10,7 +10,8 @@ from numba.extending import intrinsic
 from framework.kernels.fast.target import assembly
 
 _int = ir.IntType(64)
-_HINTS = {  # {architecture: (LLVM intrinsic of the CPU's spin-wait hint, its argument)}
+# CPU architecture -> (LLVM intrinsic that tells the CPU that a thread is spinning, its argument)
+_HINTS = {
     "x86_64": ("llvm.x86.sse2.pause", None),
     "aarch64": ("llvm.aarch64.hint", 1),
     "arm64": ("llvm.aarch64.hint", 1),
@@ -84,5 +85,5 @@ def pause(_):
     return types.void(), generate
 
 
-# The C function that yields the CPU to another thread; None on systems without it.
+# the C function that yields the CPU to another thread; None on systems without it
 sched_yield = types.ExternalFunction("sched_yield", types.int32()) if os.name == "posix" else None

@@ -1,13 +1,13 @@
 """Dot-product attention head by head: the Numba kernels of `kernels/attention.py`, for float32.
 
-Forward and backward pass are tasks (see `tasks`) with batch * heads work items. Queries, keys,
-values and arrays like them are contiguous (batch, length, heads, width); the rows of a head are
-`heads * width` apart, and are read in place. The micro-kernel computes the scores of some rows at a
-time into scratch memory, where they are used while in the cache.
+The forward and the backward pass are tasks (see `tasks`) with batch * heads work items. Queries,
+keys, values and arrays like them are contiguous (batch, length, heads, width); the rows of a head
+are `heads * width` apart, and are read in place. The micro-kernel writes the scores of some rows at
+a time to scratch memory, which stays in the cache.
 
 A task's arguments are the addresses of its arrays; heads, length, keys, width, width of the values;
-the elements of bias and of mask; the strides of each in elements for (batch, heads, length, keys),
-0 along broadcast axes; scale; and whether attention is causal.
+the numbers of elements of bias and of mask; the strides (in elements) of each of these two for
+(batch, heads, length, keys), 0 along broadcast axes; scale; and whether attention is causal.
 """
 
 import numpy as np
@@ -158,7 +158,7 @@ def _backward(
                 mean = _dot(g[start : start + wide], out[start : start + wide])
                 most = high[head * length + r + i]
                 part = _f(1) / total[head * length + r + i]
-                # A row in which all positions are masked has no gradient.
+                # If all positions of a row are masked, the row has no gradient.
                 factor = _f(0) if mask.size > 0 and most <= _LOW else scale
                 if not plain:
                     _mask(row, bias, mask, bias_strides, mask_strides, n, h, r + i, causal)
@@ -178,10 +178,10 @@ def _backward(
 
 @kernel(forceinline=True)
 def _block(keys, panels, causal):
-    """Return how many rows of scores are computed at a time, and their stride."""
+    """Return how many rows of scores are computed at a time, and the stride between rows."""
     most = _LEAST_ROWS if causal else _MOST_ROWS
     rows = min(most, max(_LEAST_ROWS, _SCRATCH // max(keys, 1)))
-    # Pad long rows, because rows at multiples of a page would share few cache sets.
+    # Pad long rows: rows whose distance is a multiple of a page would share few cache sets.
     return rows, panels * WIDTH + (LANES if keys >= 256 else 0)
 
 
@@ -199,7 +199,7 @@ def _scaled(x, factor):
 
 @routine
 def _products(scores, stride, a, a_at, a_row, packed, depth, rows, keys):
-    """Compute scores[i, j] = row i of `a` times key j of the packed keys."""
+    """Compute scores[i, j], the product of row i of `a` and key j of the packed keys."""
     for j in range(0, keys, WIDTH):
         panel(
             scores, j, stride, a, a_at, a_row, 1, packed, j * depth, WIDTH, depth, 1, 0, 0, 0,
@@ -209,7 +209,7 @@ def _products(scores, stride, a, a_at, a_row, packed, depth, rows, keys):
 
 @routine
 def _times_rows(c, c_at, c_row, a, a_row, a_step, b, b_at, b_row, steps, add, rows, columns):
-    """Compute C = A B, or C += A B with `add`; A begins at the start of scratch memory."""
+    """Compute C = A B, or C += A B with `add`; A begins at the first element of `a`."""
     for j in range(0, columns, WIDTH):
         panel(
             c, c_at + j, c_row, a, 0, a_row, a_step, b, b_at + j, b_row, steps, 1, 0, 0, add, rows,

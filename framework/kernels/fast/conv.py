@@ -1,4 +1,4 @@
-"""Direct convolution over images: the micro-kernel multiplies rows of windows by the weights.
+"""Direct convolution over images: the micro-kernel multiplies window rows by the weights.
 
 Arrays are float32 and contiguous: x (batch, height, width, channels), w (rows, columns, channels,
 filters), y (batch, height, width, filters). A `ConvWindow` describes the window.
@@ -18,7 +18,7 @@ from framework.kernels.fast.routine import routine
 
 
 class ConvWindow(NamedTuple):
-    """The window of a convolution, its movement, and the size of the padded images.
+    """The window of a convolution, its strides and dilations, and the size of the padded images.
 
     Attributes:
         rows, columns: the size of the window.
@@ -160,16 +160,16 @@ def multiply(
         packed: panels of weights (panels, rows · columns · channels, WIDTH).
         wide: scratch for one padded image, with zero padding; empty without padding and gate.
         window: a ConvWindow.
-        filters, y_image, y_row, y_place, y_at: the filters; the strides of images, rows and
-            positions in y; the offset of the first position.
-        sizes: the number of rows and the number of columns of positions.
+        filters, y_image, y_row, y_place, y_at: the number of filters; the strides of images, rows
+            and positions in y; the offset of the first position.
+        sizes: the numbers of rows and of columns of output positions.
         bias, relu: a bias to add, or empty; whether to apply ReLU.
     """
     rows, columns, down, right, row_step, column_step, top, left, _, width = window
     _, inner_height, inner_width, channels = x.shape
     flat, weights = x.reshape(-1), packed.reshape(-1)
     depth = rows * columns * channels
-    together = column_step == 1  # Without dilation, each row of a window is contiguous in memory.
+    together = column_step == 1  # Without dilation, a row of a window is contiguous in memory.
     for n in range(first, last):
         a, start = flat, n * inner_height * inner_width * channels
         if wide.size:
@@ -201,7 +201,7 @@ def multiply(
 
 @kernel
 def multiply_turned(x, g, gate, wide, wide_g, window, first, last, w, sums):
-    """Add the weight gradient of the images from `first` to `last` to w: window pixels times g.
+    """Add the weight gradient of the images `first` to `last` to w: sums of window pixels times g.
 
     Args:
         gate: the gate of g, see `place`.
@@ -249,7 +249,7 @@ def conv(x, w, window, places, bias=NO_BIAS, relu=False, out=None):
 
 
 def _panels(shape, columns):
-    """Return how many rows of WIDTH elements the panels of a weight matrix have."""
+    """Return the number of rows (of WIDTH elements) that the panels of a weight matrix have."""
     return -(-columns // WIDTH) * (shape[0] * shape[1] * shape[2] * shape[3] // columns)
 
 
@@ -268,7 +268,7 @@ def _multiply(x, gate, packed, window, target, bias=NO_BIAS, relu=False):
 
 
 def _wide(x, window, name, gated=0):
-    """Return zeroed scratch for one padded image; an empty array without padding and gate."""
+    """Return zeroed scratch for one padded image, or an empty array if neither padded nor gated."""
     if x.shape[1:3] == (window.height, window.width) and not gated:
         return np.empty(0, np.float32)
     wide = scratch.take(name, window.height * window.width * x.shape[3])
@@ -277,7 +277,7 @@ def _wide(x, window, name, gated=0):
 
 
 def parts(batch, operations, moved=0):
-    """Divide a batch into ranges, one per thread; return a single range for few operations.
+    """Divide a batch into ranges, one per thread; with few operations, return a single range.
 
     Args:
         moved: the number of elements read and written, which may take longer than the operations.
@@ -293,10 +293,12 @@ _MOVE = 40  # Loading one element from memory costs as much as this many operati
 
 
 def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
-    """Return the cotangent of the images, of spatial `sizes`, from g, the gated cotangent of y.
+    """Return the cotangent of the images, of spatial `sizes`, from g, the cotangent of y.
+
+    Here g is set to 0 where the gate is not positive.
 
     With stride s, every s-th pixel of an axis lies under the same window pixels. The cotangent of
-    each such lattice of pixels is a convolution of g without strides, by these window pixels in
+    each such lattice of pixels is a convolution of g with stride 1, by these window pixels in
     reverse order.
     """
     rows, columns, down, right, row_step, column_step, top, left = window[:8]
@@ -320,16 +322,16 @@ def conv_input(g, w, sizes, window, gate=NO_GATE, out=None):
 
 
 class _Lattice(NamedTuple):
-    """One axis of a lattice: its window pixels, and the padding of g for them.
+    """One axis of a lattice (see `conv_input`): its window pixels, and the padding of g for them.
 
     Attributes:
-        last: the last window pixel that takes part; the reverse order begins with it.
-        cells: the number of window pixels that take part.
+        last: the last window pixel that covers the lattice; the reverse order begins with it.
+        cells: the number of window pixels that cover the lattice.
         apart: the distance from one window pixel to the next in reverse order, negative.
         step: the distance in g between the elements for one window pixel and for the next.
         before: the padding before g; negative if g is cropped.
         length: the size of g with its padding.
-        places: the number of image pixels.
+        places: the number of image pixels in the lattice.
     """
 
     last: int
@@ -347,11 +349,11 @@ def _lattice(phase, cells, stride, dilation, before, size):
     if stride == 1:
         reach = (cells - 1) * dilation
         return _Lattice(cells - 1, cells, -1, dilation, reach - before, places + reach, places)
-    # This is the first window pixel that covers pixels of this phase.
+    # the first window pixel that covers pixels of this phase
     first = (phase + before) % stride
     count = max(-(-(cells - first) // stride), 0)
     last = first + (count - 1) * stride
-    # The output for the first pixel reads g from index -padding on.
+    # For the first pixel, g is read from index -padding on.
     padding = -((phase + before - last) // stride)
     return _Lattice(last, count, -stride, 1, padding, places + count - 1, places)
 
@@ -386,8 +388,8 @@ def _cut(g, gate, view):
 
 
 def conv_kernel(x, g, window, gate=NO_GATE, *, sums=False):
-    """Return the cotangents of the weights and of a bias (or None) from g, the gated cotangent
-    of y."""
+    """Return the cotangents of the weights and of a bias (or None) from g, the cotangent of y,
+    which is set to 0 where the gate is not positive."""
     shape = (window.rows, window.columns, x.shape[3], g.shape[3])
     work = 2 * g.size * window.rows * window.columns * x.shape[3]
     ranges = parts(len(x), work, x.size + g.size + gate.size)
@@ -411,7 +413,7 @@ def added(arrays):
 
 
 def warm():
-    """Compile the kernels ahead of time; calls with and without padding or a bias share them."""
+    """Compile the kernels ahead of time; the same ones serve calls without padding or bias."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
     window = ConvWindow(3, 3, 1, 1, 1, 1, 0, 0, 4, 4)
     y = conv(x, w, window, (2, 2), np.zeros(3, np.float32), relu=True)

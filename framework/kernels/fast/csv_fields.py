@@ -16,7 +16,7 @@ from framework.kernels.csv_fields import (
 )
 from framework.kernels.fast.jit import kernel
 
-# For a signed index, Numba checks at each access whether it counts from the end.
+# Indices are unsigned: for a signed index, Numba would check at each access whether it is negative.
 _index = np.uint64
 _ONE = _index(1)
 
@@ -24,13 +24,14 @@ _ONE = _index(1)
 # fastmath is off, because only the exact quotient is the float64 nearest to the text.
 @kernel(fastmath=False)
 def parse(data, delimiter, values, kinds, starts, ends):
-    """Return the number of lines, or -1 if their numbers of fields differ.
+    """Parse all lines; return their number, or -1 if a line has another number of fields.
 
     Args:
         data: a uint8 array that ends with a newline.
-        delimiter: an int, no character of numbers.
-        values, kinds, starts, ends: written; (columns, lines at most): the number of a field (0 if
-            it is none), BAD, INTEGER or REAL, and the positions of its first byte and its end.
+        delimiter: an int, the byte of a character that does not occur in numbers.
+        values, kinds, starts, ends: the output arrays, (columns, most lines): a field's number (0
+            if BAD); BAD (not a number), INTEGER or REAL; the index of its first byte; the index
+            after its last.
     """
     columns, row, at = values.shape[0], 0, _index(0)
     while at < _index(data.size):
@@ -65,8 +66,8 @@ def _digits(data, at, whole):
     """Append the digits from `at` on to the integer `whole`.
 
     Returns:
-        The position after the digits, the integer, and the number of digits. An integer of more
-        than `MOST_DIGITS` digits is wrong.
+        The position after the digits, the integer, and the number of digits. With more than
+        `MOST_DIGITS` digits, the integer is wrong.
     """
     first = at
     digit = np.uint8(data[at] - ZERO)

@@ -2,8 +2,8 @@
 
 Arrays are float32 and contiguous: x (batch, height, width, channels), w (rows, columns, channels),
 y (batch, height, width, channels). A work item is a block of channels of one image. It is computed
-in bands of rows, each copied, with padding, to scratch memory that stays in the cache (`strips` has
-the inner loops).
+in bands, groups of rows that are copied, with padding, to scratch memory that stays in the cache.
+`strips` has the inner loops.
 """
 
 import itertools
@@ -34,10 +34,11 @@ class DepthwiseWork(NamedTuple):
         rows, columns, down, right, row_step, column_step, top, left: the window, its strides, its
             dilations, and the padding before the image, negative if the image is cropped.
         height, width, channels: the sizes of the image.
-        high, wide: the numbers of rows and columns of windows.
-        block, blocks: the channels of a block, a multiple of LANES, and their number.
-        band: the rows of windows of a band.
-        band_width: the pixels of a line of a band.
+        high, wide: the numbers of rows and of columns of window positions.
+        block, blocks: the number of channels per block, a multiple of LANES, and the number of
+            blocks.
+        band: the number of rows of window positions per band.
+        band_width: the number of pixels per row of a band.
     """
 
     rows: int
@@ -109,7 +110,7 @@ def copy_band(x, n, first_row, first_column, lines, across, height, width, chann
 @routine
 def _line(y, y_at, y_step, a, a_at, a_step, a_row, a_column, w, w_at, w_row, w_column, b, b_at,
           rows, columns, least, number):  # fmt: skip
-    """Compute `number` neighboring outputs of a vector of channels, see `strips`."""
+    """Compute `number` neighboring outputs, each for a vector of channels; see `strips`."""
     j = 0
     while j + 8 <= number:
         strip_8(
@@ -140,7 +141,7 @@ def _line(y, y_at, y_step, a, a_at, a_step, a_row, a_column, w, w_at, w_row, w_c
 def multiply(
     x, packed, bias, least, work, first, last, y, y_image, y_row, y_place, y_at, band, part
 ):
-    """Compute the work items from `first` to `last`.
+    """Compute the outputs of the work items from `first` to `last`.
 
     Args:
         x: flat images.
@@ -149,7 +150,7 @@ def multiply(
         work: a DepthwiseWork; item n · blocks + b is block b of image n.
         y, y_image, y_row, y_place, y_at: the flat outputs, the strides of images, rows and
             positions, and the offset of the first position.
-        band, part: scratch for a band, and for a vector of each position of a line.
+        band, part: scratch for a band, and for one vector per position of a row.
     """
     (rows, columns, down, right, row_step, column_step, top, left, height, width, channels, high,
      wide, block, blocks, band_rows, across) = work  # fmt: skip
@@ -192,8 +193,8 @@ def multiply_turned(x, g, work, cells, chunks, first, last, w, band, band_g):
 
     Args:
         g: the flat cotangent of the outputs.
-        cells: the offsets of window cells in a band, `chunks` · TAPS numbers.
-        first, last: item b · batch + n is block b of image n.
+        cells: the offsets of the window's pixels in a band, `chunks` · TAPS numbers.
+        first, last: the range of work items; item b · batch + n is block b of image n.
         w: (blocks, chunks · TAPS, block), flat.
     """
     height, width, channels, block = work.height, work.width, work.channels, work.block
@@ -268,9 +269,9 @@ def conv(x, w, window, places, bias=None, relu=False, out=None):
 def conv_input(g, w, sizes, window, out=None):
     """Return the images' cotangent, of spatial `sizes`, from g, the outputs' cotangent.
 
-    With stride s, every s-th pixel of an axis lies under the same window cells. The cotangent of
-    each such lattice of pixels is a convolution of g without strides, by these cells in reverse
-    order.
+    With stride s, every s-th pixel of an axis lies under the same window pixels. The cotangent of
+    each such lattice of pixels is a convolution of g with stride 1, by these window pixels in
+    reverse order.
     """
     rows, columns, down, right, row_step, column_step, top, left = window[:8]
     channels = g.shape[3]
@@ -323,7 +324,7 @@ def conv_kernel(x, g, window):
 
 
 def warm():
-    """Compile the kernels ahead of time; calls with and without a bias share them."""
+    """Compile the kernels ahead of time; the same ones serve calls without a bias."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2), np.float32)
     window = ConvWindow(3, 3, 1, 1, 1, 1, 1, 1, 6, 6)
     y = conv(x, w, window, (4, 4))

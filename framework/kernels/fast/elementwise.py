@@ -1,8 +1,8 @@
 """Building blocks of generated elementwise loops: memory access, and functions of one element.
 
-`compiler/loop_codegen.py` generates the source of the loops, which may use `NAMES`. LLVM inlines
-the functions into the loops and vectorizes the loops, so the functions have no branches and make no
-calls.
+`compiler/loop_codegen.py` generates the source of the loops, which may call what `NAMES` lists.
+LLVM inlines the functions into the loops and vectorizes the loops, so the functions have no
+branches and make no calls.
 """
 
 import numpy as np
@@ -73,7 +73,7 @@ def store(typing, array, index, value, place):
 
 @kernel(fastmath={"reassoc", "contract", "nsz"}, forceinline=True)
 def plus(total, x):
-    """Return total + x; LLVM may split such a sum into partial sums."""
+    """Return total + x; LLVM may reorder such a sum into vectorized partial sums."""
     return total + x
 
 
@@ -104,12 +104,13 @@ _A1, _A2, _A3, _A4, _A5, _A6, _A7 = (np.float32(1 / c) for c in (3, 5, 7, 9, 11,
 
 @element
 def tanh_32(x):
-    """Return tanh(x) within 6 units in the last place, in 0.6 of the time of `math.tanh`.
+    """Return tanh(x) within 6 units in the last place, in 0.6 times the time of `math.tanh`.
 
     The formula is x (1 + z P(z)) / (1 + z Q(z)) with z = x², a rational fit with a relative error
     of 2.2e-8.
     """
-    v = _TANH_END if x > _TANH_END else x  # Each clamp is one instruction and keeps NaN.
+    # Each comparison compiles to one instruction, and NaN stays NaN.
+    v = _TANH_END if x > _TANH_END else x
     v = -_TANH_END if v < -_TANH_END else v
     z = v * v
     p = ((kept(_P3) * z + kept(_P2)) * z + kept(_P1)) * z + kept(_P0)
@@ -157,8 +158,8 @@ def native(function, kind, cache):
         kind: "entry" for an `EntryPoint`, "task" for a `CompiledTask`.
         cache: as for `kernel`.
     """
-    # Without fastmath each operation rounds as in NumPy, so fused and unfused ops give the same
-    # bits.
+    # Without fastmath each operation rounds as in NumPy, so fused and unfused ops give bitwise
+    # equal results.
     make = {"entry": EntryPoint, "task": CompiledTask}[kind]
     return make(function, fastmath=False, cache=cache)
 
@@ -168,7 +169,7 @@ def _name(kind):
 
 
 def warm():
-    """Do nothing: the compiler generates loops later."""
+    """Do nothing: loops are compiled when a plan needs them."""
 
 
 _STORED = (

@@ -1,4 +1,4 @@
-"""Elementwise functions of one float64 for generated loops; `math.py` has those of one float32.
+"""Elementwise functions of one float64 for generated loops; `math.py` has those for float32.
 
 The functions have no branches and make no calls, so that LLVM vectorizes the loops. Methods and
 coefficients: S. Moshier, Cephes (netlib.org/cephes). Units in the last place (ulp) are those of the
@@ -25,7 +25,7 @@ def _bits(_, x):
 
 @intrinsic
 def _of_bits(_, bits):
-    """Return the float64 with these bits."""
+    """Return the float64 whose bits are an int64."""
 
     def emit(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], context.get_value_type(types.float64))
@@ -143,7 +143,7 @@ def sigmoid_64(x):
 
 @element
 def log1p_exp_64(x):
-    """Return log(1 + exp(x)) for x <= 0."""
+    """Return log(1 + exp(x)), for x <= 0 only."""
     return log1p_64(exp_64(x))
 
 

@@ -1,10 +1,9 @@
 """Entry points: machine code that Python calls with arrays, without Numba's dispatcher.
 
 The dispatcher looks up the argument types and copies a description of each array. This takes 0.1 to
-0.2 µs per array, most of the time of a loop over a few elements. An entry point is a C function
-that CPython calls with the addresses of the arguments. It reads an array's data pointer, sizes and
-dtype from the array object (`PyArrayObject_fields`, part of NumPy's ABI), in a few instructions
-each.
+0.2 µs per array, longer than a loop over a few elements. An entry point is a C function that
+CPython calls with the addresses of the arguments. It reads an array's data pointer, sizes and dtype
+from the array object (`PyArrayObject_fields`, part of NumPy's ABI), in a few instructions each.
 """
 
 import ctypes
@@ -21,8 +20,8 @@ from framework.kernels.fast.jit import FASTMATH, kernel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.tasks import NativeFunction, integers
 
-# Indices of 8-byte fields in an array object and in its dtype object. Every Python object has
-# fields 0 and 1.
+# Indices of 8-byte fields in an array object and in its dtype object. Fields 0 and 1 (reference
+# count and type) are those of every Python object.
 _TYPE, _DATA, _NDIM, _SHAPE, _DTYPE, _FLAGS = 1, 2, 3, 4, 7, 8
 _KIND, _ITEMSIZE = 3, 5
 # bit masks for a C int, and for a dtype's kind and byte order
@@ -108,7 +107,7 @@ def take_gil(state):
 
 
 def _ending(emit):
-    """Return an intrinsic that builds the return value of an entry point by `emit`."""
+    """Return an intrinsic that builds the return value of an entry point by calling `emit`."""
 
     @intrinsic
     def end(_):
@@ -144,7 +143,7 @@ class _Method(ctypes.Structure):
 
 
 class EntryPoint(NativeFunction):
-    """A function compiled as an entry point.
+    """A function compiled to machine code that Python calls with arrays.
 
     Args:
         function: takes the arguments of METH_FASTCALL.
@@ -156,7 +155,9 @@ class EntryPoint(NativeFunction):
 
     def __init__(self, function, fastmath=FASTMATH, cache=True):
         if not _is_known():
-            raise FrameworkError("Arrays of this Python or NumPy have an unknown memory layout.")
+            raise FrameworkError(
+                "Numba kernels cannot read NumPy arrays: their memory layout is unknown."
+            )
         super().__init__(function, _SIGNATURE, fastmath, cache)
 
     @cached_property
@@ -166,8 +167,8 @@ class EntryPoint(NativeFunction):
         method = _Method(b"loop", compiled.address, _FASTCALL, None)
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, *[ctypes.py_object] * 2]
-        # The last argument, stored as the function's module, keeps the machine code alive. Two
-        # threads that run this at once create one function each, which is harmless.
+        # The last argument becomes the function's `__module__`, which keeps the machine code alive.
+        # Two threads that run this at once create one function each, which is harmless.
         return new(ctypes.addressof(method), np.ndarray, (compiled, method))
 
 

@@ -28,7 +28,7 @@ from framework.kernels.fast.micro import WIDTH, pack, panel
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
-FEW = WIDTH * 3 // 4  # With fewer filters than this, the matrix products are too narrow to be fast.
+FEW = WIDTH * 3 // 4  # with fewer filters than this, the matrix products are too narrow to be fast
 NOTHING = np.empty(0, np.float32)
 
 
@@ -64,7 +64,10 @@ def multiply(x, packed, layout, first, last, y, filters, bias, relu, wide, rows)
 
 @routine
 def _panels(g, gate, at, number, filters, packed):
-    """Pack gated rows of g into panels (panels, number, WIDTH), whose padding is not written."""
+    """Pack rows of g, with the gate applied, into panels (panels, number, WIDTH).
+
+    The padding of the panels is not written.
+    """
     for j in range(0, filters, WIDTH):
         here = min(WIDTH, filters - j)
         for i in range(number):
@@ -82,7 +85,7 @@ def _panels(g, gate, at, number, filters, packed):
 
 @routine
 def _add_rows(packed, number, filters, sums):
-    """Add the sum of the packed rows to `sums`."""
+    """Add up the packed rows, and add the result to `sums`."""
     part = np.zeros(WIDTH, np.float32)
     for j in range(0, filters, WIDTH):
         here = min(WIDTH, filters - j)
@@ -141,7 +144,7 @@ def pack_turned(w, layout, filters, packed):
 def multiply_back(g, gate, packed, layout, first, last, x, filters, wide, rows, gated):
     """Write the cotangent of the images `first` to `last` to x.
 
-    If `wide` is empty, x must contain zeros.
+    If `wide` is empty, x must be all zeros before the call.
     """
     places, runs, length = layout.lines.size * layout.across, layout.runs.size, layout.length
     stride = layout.together * length + APART
@@ -193,11 +196,11 @@ def _rows(given):
 
 
 def _opposite(size, moves, padding, channels, filters):
-    """Return the padding of a convolution whose input gradient equals this convolution, if faster.
+    """Return the padding of a convolution whose input gradient is this convolution, if faster.
 
-    Without strides, a convolution is the input gradient of a convolution by the flipped window.
-    With few filters, the matrix products of that gradient have more columns and are faster. Return
-    None in other cases.
+    With stride 1, a convolution is the input gradient of a convolution by the flipped window. With
+    few filters, the matrix products of that gradient have more columns and are faster. Otherwise
+    return None.
     """
     strides, dilations = moves
     if filters >= FEW or filters >= channels or set(strides) != {1}:
@@ -232,7 +235,10 @@ def conv(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
 
 
 def conv_input(g, w, sizes, moves, padding, gate=NOTHING, out=None):
-    """Return the cotangent of the images, of spatial `sizes`, from g, the gated cotangent of y."""
+    """Return the cotangent of the images, of spatial `sizes`, from g, the cotangent of y.
+
+    Here g is set to 0 where the gate is not positive.
+    """
     *size, channels, filters = w.shape
     back = _opposite(size, moves, padding, channels, filters)
     if back:
@@ -242,8 +248,8 @@ def conv_input(g, w, sizes, moves, padding, gate=NOTHING, out=None):
 
 
 def conv_kernel(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
-    """Return the cotangents of the weights and of a bias (or None) from g, the gated cotangent
-    of y."""
+    """Return the cotangents of the weights and of a bias (or None) from g, the cotangent of y,
+    which is set to 0 where the gate is not positive."""
     back = _opposite(size, moves, padding, x.shape[-1], g.shape[-1])
     if back:
         g = masked(g, gate > 0) if gate.size else g
@@ -253,7 +259,7 @@ def conv_kernel(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
 
 
 def _sums(g):
-    """Return the cotangent of the bias."""
+    """Return the cotangent of the bias: the sum of g per filter."""
     sums, each = np.zeros(g.shape[-1], np.float32), g.size // max(len(g), 1)
     flat = g.reshape(-1)
     for n in range(len(g)):
@@ -262,7 +268,7 @@ def _sums(g):
 
 
 def _windows(x, w, moves, padding, places, bias=NO_BIAS, relu=False, out=None):
-    """Return y = P w: the rows of P are windows."""
+    """Return y = P w, where the rows of P are windows."""
     *size, channels, filters = w.shape
     given = layout(x.shape[1:-1], tuple(size), *moves, padding, places, channels)
     depth = given.runs.size * given.length
@@ -302,7 +308,7 @@ def _products(g, w, sizes, moves, padding, gate=NOTHING, out=None):
 
 
 def _turned_windows(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
-    """Return Pᵀ g, the cotangent of the weights, and the sum of g or None."""
+    """Return Pᵀ g, the cotangent of the weights, and the sum of g (None if not needed)."""
     channels, filters = x.shape[-1], g.shape[-1]
     given = layout(x.shape[1:-1], tuple(size), *moves, padding, g.shape[1:-1], channels)
     number = threads.count()
@@ -323,7 +329,7 @@ def _turned_windows(x, g, size, moves, padding, gate=NOTHING, *, sums=False):
 
 
 def _share(batch, given, filters, work):
-    """Call work(i, range) for each range of the batch, in threads; return the number of ranges."""
+    """Call work(i, range) for ranges of the batch, in threads; return the number of ranges."""
     places = batch * given.lines.size * given.across
     ranges = parts(batch, 2 * places * given.runs.size * given.length * filters)
     threads.run(lambda i: work(i, ranges[i]), range(len(ranges)))
@@ -331,7 +337,7 @@ def _share(batch, given, filters, work):
 
 
 def warm():
-    """Compile the kernels ahead of time; calls with and without padding or a bias share them."""
+    """Compile the kernels ahead of time; the same ones serve calls without padding or bias."""
     x, w = np.zeros((1, 4, 4, 2), np.float32), np.zeros((3, 3, 2, 3), np.float32)
     moves, padding = ((2, 2), (1, 1)), ((0, 1), (0, 1))
     y = conv(x, w, moves, padding, (2, 2), np.zeros(3, np.float32), relu=True)

@@ -32,7 +32,7 @@ class _CompileNotice(event.Listener):
     def on_start(self, happening):
         function = happening.data["dispatcher"].py_func
         if self.logged or not (function.__module__ or "").startswith(_PACKAGE):
-            # Ignore Numba functions of the user.
+            # Ignore Numba functions that the user compiles.
             return
         self.logged = True
         # Functions outside this folder are generated loops.
@@ -48,7 +48,7 @@ class _CompileNotice(event.Listener):
 
 
 class _CollectionPause(event.Listener):
-    """Pauses Python's garbage collector during compilation, which saves a tenth of the time."""
+    """Pauses Python's garbage collector during compilation, to make it a tenth faster."""
 
     depth = 0
     was_on = False
@@ -57,7 +57,7 @@ class _CollectionPause(event.Listener):
         function = happening.data["dispatcher"].py_func
         if self.depth == 0:
             if not (function.__module__ or "").startswith(_PACKAGE):
-                # Ignore Numba functions of the user.
+                # Ignore Numba functions that the user compiles.
                 return
             self.was_on = gc.isenabled()
             gc.disable()
@@ -84,7 +84,7 @@ def kernel(function=None, **options):
 
     Args:
         function: takes arrays and numbers.
-        **options: of `numba.njit`; they override the defaults. `cache=False` keeps nothing on
+        **options: of `numba.njit`; they override the defaults. `cache=False` writes nothing to
             disk, and `forceinline=True` is for small functions that loops call.
 
     Example:
@@ -127,9 +127,9 @@ def keep(compiled, function, cache=True):
 class _KernelCache(NullCache):
     """The disk cache of one function: a sealed file for each combination of argument types.
 
-    Numba's own cache would load any bytes, and forget the routines (see `routine`) that inlined
-    kernels call. It would also notice changes only of the function's own file, not of modules such
-    as `micro` and `math` that are compiled into the function.
+    Numba's own cache would load files without authenticating them, and would not bind the routines
+    (see `routine`) that inlined kernels call. It would notice changes of the function's own file
+    only, not of modules such as `micro` and `math` that are compiled into the function.
 
     Args:
         function: the Python function.
@@ -163,7 +163,7 @@ class _KernelCache(NullCache):
     def save_overload(self, sig, data):
         if data.library.has_dynamic_globals:
             return
-        # Finalizing this library also finalizes the libraries linked to it.
+        # Finalize this library, and with it the libraries linked to it, before it is serialized.
         data.library._ensure_finalized()
         data.reload_init.extend(data.library._reload_init.difference(data.reload_init))
         try:

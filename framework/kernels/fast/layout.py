@@ -1,7 +1,7 @@
 """Copy windows of images into the rows of a matrix (im2col), and add such rows back (col2im).
 
-Arrays are float32 and flat. Tables of offsets define what is copied, so that one function is for
-all strides, dilations and numbers of spatial axes.
+Arrays are float32 and flat. Tables of offsets define what is copied, so one function serves all
+strides, dilations and numbers of spatial axes.
 """
 
 import functools
@@ -15,7 +15,7 @@ from framework.kernels.fast.micro import ROWS, move_lanes
 from framework.kernels.fast.routine import routine
 from framework.kernels.fast.target import LANES
 
-_DEPTH = 576  # A block covers about this many elements of each window.
+_DEPTH = 576  # A block of runs covers about this many elements of each window.
 _BLOCK = 16 * ROWS  # A block has at most this many windows.
 # Rows are followed by this many elements of padding, because adjacent rows could share cache sets.
 APART = 16
@@ -25,18 +25,18 @@ class Layout(NamedTuple):
     """Offsets of windows in a padded image, all counted in elements.
 
     Attributes:
-        lines: the offset of each line of window positions.
+        lines: the offsets of the lines (rows along the last axis) of window positions.
         across: the number of positions per line.
         step: the distance from one position to the next.
         runs: the offsets of a window's contiguous runs from its first element.
         length: the length of a run.
         together: the number of runs per block.
         image: the size of the padded image.
-        inner, inner_length: the offset of each line of the image in the padded image, and the
+        inner, inner_length: the offset in the padded image of each line of the image, and the
             length of a line.
         group: the number of images that are processed at a time.
         block: the number of windows that are processed at a time.
-        plain: whether the images already are the matrix, because windows are single pixels.
+        plain: whether windows are single pixels, so that the images already are the matrix.
     """
 
     lines: np.ndarray
@@ -77,7 +77,7 @@ def layout(sizes, size, strides, dilations, padding, places, channels):
 
 
 def _sums(numbers, steps):
-    """Return all i * steps[0] + j * steps[1] + ... for i < numbers[0], j < numbers[1], ..."""
+    """Return i * steps[0] + j * steps[1] + ... for all i < numbers[0], j < numbers[1], ..."""
     total = np.zeros(1, np.int64)
     for number, step in zip(numbers, steps):
         total = (total[:, None] + np.arange(number) * step).reshape(-1)
@@ -86,7 +86,7 @@ def _sums(numbers, steps):
 
 @kernel(forceinline=True)
 def _copy(source, source_at, target, target_at, length):
-    """Copy `length` adjacent elements, but at least LANES."""
+    """Copy `length` adjacent elements; at least LANES elements are copied."""
     for k in range(0, length - LANES, LANES):
         move_lanes(target, target_at + k, source, source_at + k)
     last = max(length - LANES, 0)
@@ -123,7 +123,7 @@ def unwiden(wide, n, images, layout, x):
 
 @routine
 def gather(wide, start, layout, first_run, runs, first, number, rows, stride):
-    """Copy `runs` runs of each of `number` windows, from position `first` on, into `rows`."""
+    """Copy `runs` contiguous runs of each of `number` windows, from `first` on, into `rows`."""
     lines, across, length = layout.lines, layout.across, layout.length
     line, place = first // across, first % across
     image, line = line // lines.size, line % lines.size
@@ -142,7 +142,7 @@ def gather(wide, start, layout, first_run, runs, first, number, rows, stride):
 
 @routine
 def scatter(rows, stride, layout, first_run, runs, first, number, wide, start):
-    """Add each row to those elements of the image that `gather` copies into the row."""
+    """Add each row to the elements of the image from which `gather` would fill the row."""
     lines, across, length = layout.lines, layout.across, layout.length
     line, place = first // across, first % across
     image, line = line // lines.size, line % lines.size

@@ -67,8 +67,8 @@ def element(function):
 def kept(_, number):
     """Return `number` as a value that LLVM does not treat as a constant.
 
-    LLVM then keeps its vector in a register or in memory. Otherwise LLVM would build the vector
-    again in each step of an inner loop, which makes `gelu` 1.5 times slower.
+    LLVM then keeps a vector of it in a register or in memory. Otherwise LLVM would rebuild the
+    vector in each step of an inner loop, which makes `gelu` 1.5 times slower.
     """
 
     def emit(context, builder, signature, arguments):
@@ -154,7 +154,7 @@ def _mantissa(_, x):
 
 @element
 def _between(x, low, high):
-    """Return x clipped to low ... high; NaN becomes `low`."""
+    """Return x clipped to the range from `low` to `high`; NaN becomes `low`."""
     x = x if x > low else low
     return x if x < high else high
 
@@ -176,7 +176,7 @@ def _reduced(x, c=_EXP):
 def exp(x, c=_EXP):
     """Return exp(x)."""
     n, rest = _reduced(_between(x, _f(-104), _f(89)), c)
-    # 2**n is computed as two factors, so that the product is also right for denormal results.
+    # 2**n is computed as two factors, so that denormal results are correct too.
     y = (_ONE + rest) * _power_of_2(n, True) * _power_of_2(n, False)
     return y if x == x else x
 
@@ -272,7 +272,7 @@ def _tail(x):
 
 @kernel(fastmath=False, forceinline=True)
 def _rounded_product(a, b):
-    """Return the product, never fused with a sum: gelu has the same bits with and without slope."""
+    """Return the product, never fused with a sum: gelu rounds the same with and without slope."""
     return a * b
 
 

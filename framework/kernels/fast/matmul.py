@@ -1,4 +1,4 @@
-"""Matrix products of float32, shared among threads; any number of threads gives the same bits."""
+"""Matrix products of float32, shared among threads; bitwise equal for any number of threads."""
 
 import numpy as np
 
@@ -8,8 +8,7 @@ from framework.kernels.fast.micro import ROWS, WIDTH
 from framework.kernels.fast.products import product, swapped
 from framework.kernels.products import suits, swaps
 
-# A chunk has at least this many multiplications, which take 4 µs, because starting a chunk takes 1
-# µs.
+# A chunk has at least this many multiplications (4 µs), because starting a chunk takes 1 µs.
 _LEAST_OF_PART = 500_000
 _LARGE = 40_000_000  # From this many multiplications on, each thread gets two chunks.
 _MOST_KNOWN = 1000
@@ -30,7 +29,7 @@ def prepared(a, b):
     try:
         return _known[sizes]
     except KeyError:
-        # The sizes change from call to call, so old entries are useless.
+        # Drop all entries: sizes that change with every call would fill the cache.
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
         prepared_product = _known[sizes] = _SharedProduct(*sizes[:4])
@@ -43,8 +42,8 @@ _known = {}  # {(shapes, strides, number of threads): _SharedProduct}
 class _SharedProduct:
     """A product of matrices of fixed shapes and strides.
 
-    `suits` is true if the shapes match and blocks are faster than BLAS, which depends on the sizes
-    alone (see `kernels/products.py`). A matrix in an unsupported memory order is copied.
+    `suits` is true if the shapes match and the micro-kernel is faster than BLAS, which depends on
+    the sizes alone (see `kernels/products.py`). A matrix in an unsupported memory order is copied.
     """
 
     __slots__ = ("_numbers", "_orders", "_parts", "_shape", "suits")
@@ -89,10 +88,10 @@ def _orders(*matrices):
 
 
 def shares(size, unit, products):
-    """Return the number of chunks of `size` rows, and a chunk's size, a multiple of `unit`."""
+    """Divide `size` rows: return the number of chunks, and a chunk's rows, a multiple of `unit`."""
     number = min(threads.count(), products // _LEAST_OF_PART)
     if number > 1 and products >= _LARGE:
-        # With two chunks per thread, other threads can take a chunk of a late thread.
+        # With two chunks per thread, other threads can take the second chunk of a slow thread.
         number *= 2
     share = -(-size // (max(number, 1) * unit)) * unit
     return -(-size // share), share
@@ -103,4 +102,4 @@ def warm():
     x = np.zeros((WIDTH, WIDTH), np.float32)
     dot(x, x)
     tasks = np.array([product.address, swapped.address])
-    team.do(tasks, np.zeros(team.PHASE, np.int64), 2)  # An empty phase compiles `do`.
+    team.do(tasks, np.zeros(team.PHASE, np.int64), 2)  # Running an empty phase compiles `team.do`.

@@ -12,10 +12,10 @@ which computes, for m < ROWS and n < WIDTH,
     A[r, s, m] is  a[a_at + r a_run + m a_row + s a_step]
     B[r, s, n] is  b[b_at + r b_run + s b_step + n]
 
-on float32 arrays. Offsets and strides count elements from an array's first, and *are not checked*.
-Rows of B and C are contiguous, A has any strides. A matrix product has one run (runs = 1,
-a_run = b_run = 0); in a convolution the rows of the window are runs, in its gradient the rows of
-the image. `add` is 0 or 1; without steps or runs the sum is 0.
+on float32 arrays. Offsets and strides count elements, and *are not checked*. Rows of B and C are
+contiguous, A has any strides. A matrix product has one run (runs = 1, a_run = b_run = 0); in a
+convolution the runs are the rows of the window, in its gradient the rows of the image. `add` is 0
+or 1; without steps or runs the sum is 0.
 
     tile    exactly ROWS × WIDTH
     panel   any number of rows, 1 to WIDTH columns: the same arguments, then rows and columns.
@@ -59,10 +59,10 @@ from framework.kernels.fast.routine import data_of, routine
 from framework.kernels.fast.target import LANES, REGISTERS
 from framework.kernels.fast.tiles import INTO_L1, emit_prefetch, make
 
-# The accumulators, one row of B and a broadcast element of A use all registers, without spilling.
+# The accumulators, one row of B and one broadcast element of A fill the registers without spilling.
 ROWS, _VECTORS = (8 if LANES == 16 else 6), (4 if LANES == 4 and REGISTERS == 32 else 2)
 WIDTH = _VECTORS * LANES
-# A block has at most this many rows; 9 is for 3 × 3 windows.
+# No block has more rows than this; 9 rows are for 3 × 3 windows.
 _MORE = 9 if REGISTERS == 32 and LANES == 16 else ROWS
 
 _float = ir.FloatType()
@@ -166,7 +166,7 @@ _turn_square, turn_rows = _turner(LANES), _turner(ROWS)
 
 @routine(pointers=True, python=True)
 def turn(target, target_at, target_row, source, source_at, source_row, rows, columns):
-    """target[target_at + n target_row + m] = source[source_at + m source_row + n].
+    """Transpose: target[target_at + n target_row + m] = source[source_at + m source_row + n].
 
     m < rows, n < columns. Squares of LANES × LANES elements are transposed in registers, the rest
     element by element.
@@ -188,8 +188,8 @@ fetching_tile = make(ROWS, _VECTORS, fetching=True)
 _more, _rows, _four, _three, _two, _one = (
     make(height, _VECTORS, any_columns=True) for height in (_MORE, ROWS, 4, 3, 2, 1)
 )
-# Blocks of fewer than four rows are bound by latency. If blocks of six would leave one or two rows,
-# blocks of four are faster.
+# Blocks of fewer than four rows are slow, bound by latency. So if blocks of six rows would leave
+# one or two rows over, use blocks of four.
 _BY_FOURS = (7, 8, 11) if ROWS == 6 else (0, 0, 0)
 
 

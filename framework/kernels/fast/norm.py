@@ -1,7 +1,7 @@
 """Batch normalization of float32 rows, channels last: flat arrays of rows of `channels` elements.
 
-A function computes the rows from `first` to `last`, so that threads can share them. Sums run over
-blocks that stay in the cache, four rows at a time.
+Each function computes the rows from `first` to `last`, so that threads can divide the rows. Sums
+run over blocks that stay in the cache, four rows at a time.
 """
 
 import numpy as np
@@ -50,14 +50,14 @@ def _add_block(x, first, last, channels, shift, total, squares):
 def moments(x, first, last, channels, mean, deviations):
     """Write the mean and the sum of squared deviations of each channel, in float64.
 
-    Each block is shifted by the mean so far, and combined as in Chan et al. (1983).
+    Each block is shifted by the mean so far; blocks are combined as in Chan et al. (1983).
     """
     step = _rows(channels)
     total, squares = np.zeros(channels, _f), np.zeros(channels, _f)
     shift = np.zeros(channels, _f)
     some = min(_SOME, last - first)
     _add_block(x, first, first + some, channels, shift, total, squares)
-    # This is a first estimate of the mean, which the first block corrects.
+    # a first estimate of the mean, which the first block corrects
     for c in range(channels):
         shift[c] = total[c] / _f(some)
         mean[c] = shift[c]
@@ -82,14 +82,14 @@ def moments(x, first, last, channels, mean, deviations):
 
 @kernel(fastmath=False, forceinline=True)
 def _normal(x, mean, factor, offset):
-    """Return (x - mean) * factor + offset, rounded after each operation, so that the backward pass
-    computes the same sign."""
+    """Return (x - mean) * factor + offset, rounded after each operation, so that forward and
+    backward pass compute the same sign."""
     return (x - mean) * factor + offset
 
 
 @kernel(fastmath=False, forceinline=True)
 def _passed(g, x, mean, factor, offset, most):
-    """Return g where 0 < ReLU's input < most, else 0 by a product as in the op: NaN stays NaN."""
+    """Return g where 0 < ReLU's input < most, else 0; a product, as in the op, keeps NaN."""
     v = _normal(x, mean, factor, offset)
     inside = _f(1) if v < most else _f(0)
     return g * (inside if v > _f(0) else _f(0))
@@ -132,7 +132,7 @@ def _add_products(g, x, first, last, channels, mean, part, both):
 
 @routine
 def _add_passed(g, x, first, last, channels, mean, factor, offset, most, part, both):
-    """Add the sums of `_add_products` for the cotangent that ReLU passes on (see `_passed`)."""
+    """Do `_add_products` with g after ReLU's backward pass (see `_passed`)."""
     row = first
     while row + 2 <= last:
         at = row * channels
@@ -158,7 +158,7 @@ def _add_passed(g, x, first, last, channels, mean, factor, offset, most, part, b
 def sums(g, x, first, last, channels, mean, factor, offset, cut, most, total, product):
     """Write the sums of g and of g * (x - mean), per channel.
 
-    With `cut`, g counts only where 0 < (x - mean) * factor + offset < most.
+    With `cut`, g counts as 0 unless 0 < (x - mean) * factor + offset < most.
     """
     step = _rows(channels)
     part, both = np.empty(channels, _f), np.empty(channels, _f)
@@ -202,7 +202,7 @@ def input_cotangent(
 
 @kernel
 def change_cotangent(g, x, first, last, channels, mean, factor, offset, cut, most, slope, level):
-    """Do `input_cotangent` in place: the result overwrites g."""
+    """Compute `input_cotangent` in place: the result overwrites g."""
     for row in range(first, last):
         at = row * channels
         for c in range(channels):

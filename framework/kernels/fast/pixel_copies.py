@@ -4,14 +4,14 @@ import numpy as np
 
 from framework.kernels.fast.jit import kernel
 
-# For a signed index, Numba checks at each access whether it counts from the end.
+# Indices are unsigned: for a signed index, Numba would check at each access whether it is negative.
 _index = np.uint64
 _COLORS = _index(3)
 
 
 @kernel
 def flip(array, flips, result):
-    """Write images, those selected by `flips` reversed along axis 2.
+    """Copy images to `result`; reverse those selected by `flips` along axis 2.
 
     Args:
         array, result: (batch, rows, columns, channels), C-contiguous.
@@ -30,7 +30,7 @@ def flip(array, flips, result):
             continue
         for row in range(first, first + size, width):
             opposite = row + width
-            if step == _COLORS:  # without a loop, this takes half the time
+            if step == _COLORS:  # For three channels, copies without a loop take half the time.
                 for at in range(row, row + width, _COLORS):
                     opposite -= _COLORS
                     target[at] = source[opposite]
@@ -45,13 +45,14 @@ def flip(array, flips, result):
 
 @kernel
 def shift(array, result, rows, columns, fill):
-    """Write the visible part of each image at its new place, and `fill` around it.
+    """Write the visible part of each image to its new place in `result`, and `fill` around it.
 
     Args:
         array: (batch, height, width * channels), C-contiguous.
         result: (batch, new height, new width * channels), C-contiguous.
         rows: ints (batch, 3): the first row of the result with pixels of the image, the row after
-            the last, and the distance from a row of the result to its row in the image.
+            the last, and the distance from a row of the result to the row of the image that it
+            shows.
         columns: the same for positions in a row.
         fill: a number of the images' dtype.
     """

@@ -1,9 +1,9 @@
 """Pooling of float32 over windows of up to three spatial axes; flat arrays, channels last.
 
 A `window` is an array of six rows with three numbers each: the sizes of x, the numbers of
-    positions, the window's size, strides, padding before, and dilations. A function computes the
-    examples from `first` to `last`, so that
-threads can share a batch. All channels of a window's pixel are processed at once.
+positions, the window's size, strides, padding before, and dilations. Each function computes the
+examples from `first` to `last`, so that threads can share a batch. All channels of a window's pixel
+are processed at once.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ _f = np.float32
 
 @routine(python=True)
 def max_pool_pairs(x, first, last, height, width, channels, y, chosen):
-    """Write the maxima of adjacent 2 × 2 windows to y, and the indices of their pixels to `chosen`.
+    """Write the maxima of adjacent 2 × 2 windows to y, and their indices to `chosen`.
 
     Of equal pixels, the first one is chosen.
     """
@@ -48,7 +48,7 @@ def max_pool_pairs(x, first, last, height, width, channels, y, chosen):
 
 @kernel
 def put_pairs(g, chosen, first, last, height, width, channels, d):
-    """Write g to the chosen pixels of 2 × 2 windows of d, and 0 to the others; skip odd edges."""
+    """Write g to the chosen pixels of 2 × 2 windows of d, and 0 to the others of the window."""
     rows, columns = height // 2, width // 2
     for place in range(first * rows, last * rows):
         image, i = place // rows, place % rows
@@ -84,13 +84,13 @@ def _end(window, place, axis):
 
 @kernel(forceinline=True)
 def _start(window, place, axis):
-    """Return the index at which a window begins along an axis; negative on padding."""
+    """Return the index at which a window begins along an axis; negative if it begins on padding."""
     return place * window[3, axis] - window[4, axis]
 
 
 @kernel
 def max_pool(x, first, last, window, channels, y, chosen):
-    """Write the maximum of each window to y, and the index of its pixel in the window to `chosen`.
+    """Write the maximum of each window to y, and its index within the window to `chosen`.
 
     Of equal pixels, the first one is chosen.
     """
@@ -155,7 +155,7 @@ def put(g, chosen, first, last, window, channels, d):
 
 @kernel
 def window_sum(x, first, last, window, channels, y):
-    """Write the sum of each window."""
+    """Write the sum of each window to y."""
     (_, high, wide), (deep, rows, columns) = window[0], window[1]
     step_u, step_v, step_w = window[5]
     out = first * deep * rows * columns * channels

@@ -3,14 +3,14 @@
     C[i, j] = sum over k of A[i, k] B[k, j]
 
 B is packed into panels block by block, unless B is small enough to be read in place. A is packed
-only if its rows would share sets of a small cache: its columns are contiguous and far apart, or a
-CPU without AVX-512 multiplies A by many columns. The blocks of the sum over k depend on the product
-only, so the bits of C do not depend on how threads divide C.
+only if its rows would otherwise share sets of a small cache: if its columns are contiguous and far
+apart, or on a CPU without AVX-512 if B has many columns. The blocks of the sum over k depend on the
+product only, so C is bitwise the same, however threads divide it.
 
 A matrix that does not fit in the caches is loaded from memory during the arithmetic: while one
-block is multiplied, the tiles prefetch what is packed or consumed next, a cache line every few
-steps. The CPU would drop most prefetches if they came at once, since a core handles only some
-dozens of cache misses at a time.
+block is multiplied, the micro-kernel prefetches what is packed or multiplied next, a cache line
+every few steps. The CPU would drop most prefetches if they were issued at once, since a core
+handles only some dozens of cache misses at a time.
 """
 
 import numpy as np
@@ -43,11 +43,12 @@ DEPTH, BREADTH = 512 if LANES == 16 else 256, 8 * WIDTH
 # A is packed if its columns are at least this many elements apart.
 FAR = 1024 if LANES == 16 else 256
 BROAD = EVERYTHING if LANES == 16 else 256  # A is packed if B has at least this many columns.
-# A block of B has this many rows and columns if A is packed.
+# If A is packed, a block of B has this many rows and columns.
 LAID_DEPTH, LAID_BREADTH = 256, 64 * WIDTH
-NEAR = 1 << 15  # A B with short rows and at most this many elements is read without packing.
+# B is read without packing if its rows are short and it has at most this many elements.
+NEAR = 1 << 15
 FETCHED = 1 << 22  # The blocks of B are prefetched if B has at least this many elements.
-FETCHED_DEPTH = 256  # A block of B that is prefetched has this many rows.
+FETCHED_DEPTH = 256  # If the blocks of B are prefetched, a block has this many rows.
 # Panels are followed by this many elements of padding, because adjacent panels could share cache
 # sets.
 APART = 16
@@ -56,28 +57,32 @@ _BLOCK_OF_A = HEIGHT // ROWS * (LAID_DEPTH * ROWS + APART)
 _BLOCK_OF_B = max(
     BREADTH // WIDTH * (DEPTH * WIDTH + APART), LAID_BREADTH // WIDTH * (LAID_DEPTH * WIDTH + APART)
 )
-_OWN = 256  # So many float32 elements at the start of the scratch memory hold int64 task arguments.
-# `product` uses this many bytes at the start of the scratch memory; callers may use the rest of
-# _OWN.
+# number of float32 elements reserved for int64 task arguments at the start of the scratch memory
+_OWN = 256
+# `product` uses this many bytes at the start of the scratch memory; callers may use the rest of the
+# _OWN elements.
 SPARE = 64
-# The whole scratch memory has this many float32 elements.
+# number of float32 elements of the whole scratch memory
 PACKED = _OWN + _BLOCK_OF_A + _BLOCK_OF_B
-# The end of the scratch memory that a product with an unpacked A uses, in float32 elements.
+# number of float32 elements of scratch memory that a product uses if A is not packed
 _OF_ROWS = PACKED - _BLOCK_OF_B + BREADTH // WIDTH * (DEPTH * WIDTH + APART)
 
-_AT_ONCE = 16 * ROWS  # So many rows of A are packed together, so that each cache line is read once.
-# Memory is prefetched this many steps ahead, because the CPU does not prefetch such large strides.
+# number of rows of A that are packed together, so that each cache line is read once
+_AT_ONCE = 16 * ROWS
+# Memory is prefetched this many steps ahead, because the CPU itself does not prefetch across such
+# large strides.
 _AHEAD = 16
-_TOGETHER = 4 * ROWS  # The loop kernel that consumes a product gets this many rows per call.
-# The packed A of _TOGETHER rows has at most this many elements.
+_TOGETHER = 4 * ROWS  # number of rows of a product that are passed to a loop kernel per call
+# maximum number of elements of the packed block of A (_TOGETHER rows)
 _OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)
-# A call of the loop kernel gets this many elements of a product, which fit in the L2 cache.
+# number of elements of a product that are passed to a loop kernel per call; they fit in the L2
+# cache
 _TILE = 1024 * _TOGETHER
 
 
 @routine
 def _pack_rows(b, at, b_step, steps, columns, packed):
-    """Pack panels of a B with contiguous rows, row by row."""
+    """Pack B, which has contiguous rows, into panels, row by row."""
     whole = columns // WIDTH
     stride = steps * WIDTH + APART
     rest = columns - whole * WIDTH
@@ -96,7 +101,7 @@ def _pack_rows(b, at, b_step, steps, columns, packed):
 
 @routine
 def _pack_columns(b, at, b_column, steps, columns, packed):
-    """Pack panels of a B with contiguous columns, by transposing each panel."""
+    """Pack B, which has contiguous columns, into panels, by transposing each panel."""
     stride = steps * WIDTH + APART
     for j in range((columns + WIDTH - 1) // WIDTH):
         target = packed[j * stride : j * stride + steps * WIDTH]
@@ -109,7 +114,7 @@ def _pack_columns(b, at, b_column, steps, columns, packed):
 
 @routine
 def _pack_a(a, at, a_row, a_step, steps, rows, packed):
-    """Pack A in groups of ROWS rows, step by step; `_group` gives the offset of a group."""
+    """Pack A in groups of ROWS rows, one column after another; `_group` gives a group's offset."""
     whole, stride = rows // ROWS * ROWS, _group(1, steps)
     if a_row == 1:
         for i in range(0, whole, _AT_ONCE):
@@ -123,7 +128,7 @@ def _pack_a(a, at, a_row, a_step, steps, rows, packed):
         in_vectors = steps // LANES * LANES
         for group in range(whole // ROWS):
             source, target = at + group * ROWS * a_row, group * stride
-            # A call may write more than its LANES steps; the next calls overwrite the excess.
+            # A call may write past its LANES steps; the next calls overwrite the excess.
             for s in range(0, in_vectors, LANES):
                 turn_rows(packed, target + s * ROWS, ROWS, a, source + s, a_row)
             for s in range(in_vectors, steps):
@@ -169,8 +174,9 @@ def _block(
         a_row: 0 if A is packed, by `_pack_a`.
         stride: the elements between panels.
         ahead, count: the addresses of the matrices to prefetch, and their number.
-        offset, lines, length, line_step: the byte offset of their first row, the number of rows,
-            and the elements of a row and between rows.
+        offset, lines, length, line_step: the byte offset of the first row to prefetch in each of
+            these matrices, the number of rows, the elements per row, and the elements from one row
+            to the next.
     """
     tiles, lines_of_all = rows // ROWS * (columns // WIDTH), count * lines
     if a_row and (tiles == 0 or lines_of_all == 0):
@@ -181,7 +187,7 @@ def _block(
             )  # fmt: skip
         return
     runs, pieces, each, pace = _shares(max(lines_of_all, 1), length, tiles, steps)
-    # Counters replace divisions, which are slow.
+    # Counters replace divisions of the loop index, which are slow.
     left, matrix, line, piece = lines_of_all, 0, 0, 0
     for n in range(0, columns, WIDTH):
         here, b_at = min(WIDTH, columns - n), n // WIDTH * stride
@@ -230,7 +236,7 @@ def _following(b, b_step, depth, left, right, p, j, deepest, broadest):
 
 @routine
 def _near(c, c_row, a, a_row, a_step, b, b_step, depth, top, bottom, left, right):
-    """Compute what `multiply` computes, but read B without packing it."""
+    """Do what `multiply` does, but read B without packing it."""
     for p in range(0, depth, DEPTH):
         for j in range(left, right, WIDTH):
             panel(
@@ -249,7 +255,7 @@ def multiply(
     Either a_row or a_step is 1, and either b_step or b_column.
 
     Args:
-        fetch: whether to prefetch the next block of B: a large B with contiguous rows.
+        fetch: whether to prefetch the next block of B; for a large B with contiguous rows.
         memory: scratch of PACKED elements.
     """
     far = a_row == 1 and a_step >= FAR
@@ -294,9 +300,9 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
 
     Args:
         a, b: flat arrays.
-        place: the index of the product among the loop's arrays.
-        own: the loop's task arguments, in which this function sets the product's address.
-        beside: the addresses of the loop's other arrays of the product's size, to prefetch.
+        place: the index of the product among the arrays of the loop kernel.
+        own: the loop kernel's task arguments, in which this function sets the product's address.
+        beside: the addresses of the loop kernel's other arrays of the product's size, to prefetch.
         memory: scratch of PACKED - _OWN elements.
     """
     stride = depth * WIDTH + APART
@@ -323,7 +329,7 @@ def _hand_on(a, a_step, b, b_step, depth, columns, first, last, loop, place, own
 
 @CompiledTask
 def product(numbers, first, last, memory):
-    """Run `multiply` for rows or columns of C.
+    """Compute rows or columns of C = A B by `multiply`, as a task.
 
     numbers: the addresses of C, A and B; the strides and the depth, in the order of `multiply`; the
         number of rows and columns of C, and whether the work items are rows.
@@ -342,13 +348,13 @@ def product(numbers, first, last, memory):
 
 @CompiledTask
 def swapped(numbers, first, last, memory):
-    """Compute columns of C by rows of the transposed product B' A', which packs A instead of B."""
+    """Compute columns of C as rows of its transpose B' A', so that A is packed instead of B."""
     rows, columns, depth = numbers[9], numbers[10], numbers[8]
     whole = carray(memory, PACKED)
     c_t = whole[_OF_ROWS:]
     step = c_t.size // rows // ROWS * ROWS
     c, a, b = array(numbers[0]), array(numbers[1]), array(numbers[2])
-    if rows >= BROAD:  # For this many columns, the transposed product would pack both matrices.
+    if rows >= BROAD:  # With this many columns, the transposed product would pack both matrices.
         multiply(
             c, columns, a, numbers[4], numbers[5], b, numbers[6], numbers[7], depth, 0, rows, first,
             last, False, whole,
@@ -365,7 +371,7 @@ def swapped(numbers, first, last, memory):
 
 @CompiledTask
 def rows_for(numbers, first, last, memory):
-    """Compute rows of A' B and pass them to a loop kernel; no array holds the whole product.
+    """Compute rows of A' B and pass them to a loop kernel; the whole product is never stored.
 
     numbers: the address of the loop's task, the index of the product among its arrays, the number
         of its arguments, a bit mask of its arrays that are float32 and of the product's size, the
@@ -382,7 +388,8 @@ def rows_for(numbers, first, last, memory):
         if numbers[3] >> i & 1:
             own[last_one] = own[i]
             last_one += 1
-    own[count - 3], own[count - 1] = EVERYTHING, 1  # The loop's work items are elements, not rows.
+    # The loop's work items are elements instead of rows here.
+    own[count - 3], own[count - 1] = EVERYTHING, 1
     _hand_on(
         array(numbers[8]), numbers[5], array(numbers[9]), numbers[6], numbers[7], numbers[4], first,
         last, numbers[0], numbers[1], own, own[count:last_one], whole[_OWN:],

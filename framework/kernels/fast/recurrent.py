@@ -1,8 +1,8 @@
 """Recurrent cells over whole sequences, for some rows of the batch: see `kernels/recurrent.py`.
 
-Arrays are flat and have the layout that this module describes. One call runs all steps of the rows
-`first` to `last`, so that threads share the batch without barriers. The mask is (time, batch), or
-empty for none.
+Arrays are flat and have the layout described there. One call runs all steps of the rows `first` to
+`last`, so that threads share the batch without barriers. The mask is (time, batch), or empty for
+none.
 """
 
 import numpy as np
@@ -64,21 +64,22 @@ def _added(source, target):
 # The array `d`, (steps, rows, columns), holds the cotangents of the gates' pre-activations. It
 # covers a few steps only, so that it is still in the cache when dw is computed.
 
-_DEPTH = 128  # `d` has about this many rows, because a panel of these rows fits in the L1 cache.
+# `d` has about this many rows (steps times batch), because a panel of them fits in the L1 cache.
+_DEPTH = 128
 
 
 @kernel(forceinline=True)
 def _row(columns):
-    """Return the length of a row of `d`: an odd number of cache lines, to use all cache sets."""
+    """Return the padded length of a row of `d`: an odd number of lines uses all cache sets."""
     lines = (columns + 15) // 16
     return 16 * (lines + 1 - lines % 2)
 
 
 @routine
 def _states_back(d, d_at, row, steps, add, weights, mask, r, units, count, dh, dh_at):
-    """Compute dh, the state's cotangent, from a step of `d`; masked rows keep their dh."""
+    """Compute dh, the state's cotangent, from one step of `d`; keep dh in masked rows."""
     start = 0
-    while start < count:  # Each iteration handles a run of unmasked rows.
+    while start < count:  # Each iteration handles adjacent rows that are not masked.
         stop = count
         if mask.size:
             while start < count and not mask[r + start]:
@@ -96,7 +97,7 @@ def _states_back(d, d_at, row, steps, add, weights, mask, r, units, count, dh, d
 
 @routine
 def _weights_back(dw, height, rows, at, stride, run, d, d_at, row, columns, count, steps):
-    """Add the product of the transposed rows and d to dw: `steps` steps of `count` batch rows."""
+    """Add rowsᵀ d to dw, where `rows` and `d` cover `steps` steps of `count` batch rows."""
     for j in range(0, columns, WIDTH):
         panel(
             dw, j, columns, rows, at, 1, stride, d, d_at + j, row, count, steps, run, count * row,
@@ -121,7 +122,7 @@ def _next_output(o, cell, h):
 
 @kernel
 def lstm(rows, stride, gates, cells, weights, mask, width, units, batch, first, last):
-    """Run an LSTM: write the gates, the cells, and the states, which are columns of `rows`."""
+    """Run an LSTM: write the gates, the cell states, and the states (columns of `rows`)."""
     columns = 4 * units
     for t in range(gates.size // (batch * columns)):
         start = t * batch + first
@@ -175,8 +176,8 @@ def lstm_back(
 ):  # fmt: skip
     """Run the backward pass of `lstm`.
 
-    Replace the last states' cotangents in dh and dc by the first states'; write dx, and add the
-    weights' cotangent to dw, unless these are empty.
+    dh and dc hold the cotangents of the last states, and receive those of the initial states. Write
+    dx, and add the weights' cotangent to dw, unless these arrays are empty.
     """
     columns, count = 4 * units, last - first
     features = width - 1 - units
@@ -307,8 +308,8 @@ def gru(
 
     Args:
         of_input: the packed weights of the inputs.
-        of_part: the packed weights of the state for its part of the candidate.
-        of_gates: the packed weights of the state for the update and reset gates.
+        of_part: the packed weights by which the state enters the candidate.
+        of_gates: the packed weights by which the state enters the update and reset gates.
     """
     columns, count = 4 * units, last - first
     for t in range(gates.size // (batch * columns)):
@@ -354,7 +355,7 @@ def gru_back(
     g_steps, rows, stride, gates, of_state, of_input, mask, features, units, batch, first, last, dh,
     dx, dw_input, dw_state,
 ):  # fmt: skip
-    """Run the backward pass of `gru`, as `lstm_back`, but with two cotangents of weights."""
+    """Run the backward pass of `gru`, like `lstm_back`, but with two weight cotangents."""
     columns, count = 4 * units, last - first
     depth = max(1, _DEPTH // count)
     row = _row(columns)
@@ -403,7 +404,7 @@ def gru_back(
 
 
 def warm():
-    """Compile the kernels ahead of time; an empty mask has the same type as any mask."""
+    """Compile the kernels ahead of time; an empty mask compiles the same code as any other."""
     x, nothing, mask = np.zeros(64, np.float32), np.empty(0, np.float32), np.empty(0, bool)
     w = packed(np.zeros((4, 4), np.float32))
     simple_rnn(x, 16, w, mask, 3, 1, 1, 0, 1)

@@ -8,7 +8,7 @@ call takes some 10 ns.
     routine                     called from kernels; large enough for a call, with loops of its own
     kernel(forceinline=True)    called from loops, and inlined
 
-Before a caller is loaded from disk, LLVM receives the addresses of its routines.
+Before a caller is loaded from disk, the addresses of its routines are registered with LLVM.
 """
 
 import inspect
@@ -26,8 +26,8 @@ from framework.kernels.fast.jit import kernel
 def routine(function=None, *, pointers=False, python=False, **options):
     """Compile a function that kernels call, when the first such kernel is compiled.
 
-    Integers are passed as int64, so that literal integers cause no further compilation; neither
-    does the writability of an array.
+    Integers are passed as int64, so that literal integers cause no further compilation; nor do
+    read-only arrays.
 
     Args:
         function: takes arrays, numbers and tuples.
@@ -66,11 +66,12 @@ class Routine:
         self.call = intrinsic(self._typed(function))
 
     def __call__(self, *arguments):
-        # Without a Python wrapper, a call would crash the process.
+        # Kernels compiled without a wrapper for Python would crash the process if Python called
+        # them.
         if not self._python:
             raise TypeError(
-                f"{self.__qualname__} is called by kernels only; for calls from "
-                "Python declare it by `routine(python=True)`."
+                f"{self.__qualname__} can be called by kernels only; to call it from "
+                "Python, declare it by `routine(python=True)`."
             )
         return self._kernel(*arguments)
 
@@ -78,7 +79,7 @@ class Routine:
         return self.__qualname__  # Pickle then refers to the global variable of this name.
 
     def bind(self, kinds):
-        """Return the LLVM symbol of the machine code for argument types, and its return type.
+        """Return the LLVM symbol of the code for these argument types, and its return type.
 
         If necessary, the function is compiled or loaded from disk first.
         """
@@ -101,7 +102,7 @@ class Routine:
             name, result = self.bind(kinds)
 
             def generate(context, builder, signature, values):
-                # When Numba loads a cached caller, it calls the functions of this private set.
+                # Numba calls the functions in this private set when it loads a cached caller.
                 context.active_code_library._reload_init.add(partial(self.bind, kinds))
                 if self._pointers:
                     values = [data_of(context, builder, *pair) for pair in zip(given, values)]

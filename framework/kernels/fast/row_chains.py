@@ -1,6 +1,6 @@
 """Gather rows and scale them in one pass, for `kernels/row_chains.py`.
 
-The results have the same bits as NumPy's operations.
+The results are bitwise equal to those of NumPy's operations.
 """
 
 import numpy as np
@@ -19,10 +19,10 @@ from framework.kernels.row_chains import (
     QUOTIENT,
 )
 
-_LINE = 64  # bytes of a cache line
-_BLOCK = 64  # elements that are computed between two prefetches
-_NO_SHIFT = np.float32(-0.0)  # x + -0.0 has the bits of x, also for 0.0 and -0.0
-# So many rows ahead are prefetched, because the CPU's prefetcher cannot predict random rows.
+_LINE = 64  # size of a cache line in bytes
+_BLOCK = 64  # number of elements that are computed between two prefetches
+_NO_SHIFT = np.float32(-0.0)  # Adding -0.0 changes no bits of x, also if x is 0.0 or -0.0.
+# Rows are prefetched this many rows ahead, because the CPU's prefetcher cannot predict random rows.
 _AHEAD = 4
 
 
@@ -73,17 +73,17 @@ def _quotient(x, v, low, shift):
 
 
 def _row(operation):
-    """Return a kernel that writes `operation` of the elements of a row, and prefetches a row.
+    """Return a kernel that applies `operation` to a row, and prefetches another row.
 
-    It prefetches the row `ahead` line by line while it computes: prefetches of a whole row at once
-    would wait for each other.
+    It prefetches the row `ahead`, one cache line at a time, between its computations: prefetches
+    issued all at once would wait for each other.
     """
     operation = kernel(operation, fastmath=False, forceinline=True, cache=False)
 
     @kernel(fastmath=False, forceinline=True, cache=False)
     def row(source, at, ahead, v, low, shift, y):
         x, size, wide = source[at], y.size, source.itemsize
-        # after these elements `y` is aligned: a store across two cache lines takes longer
+        # `y` is aligned after these elements: a store across two cache lines takes longer
         skip = min(size, -(y.ctypes.data // 4) % (_LINE // 4))
         whole = (size - skip) // _BLOCK * _BLOCK
         for j in range(size - whole):  # the elements before and after the blocks
@@ -141,7 +141,7 @@ def gather(source, numbers, codes, values, low, out):
 
     Args:
         source: (rows, size), uint8 or float32.
-        codes, values: for each operation, at least one, its code and its float32 operand.
+        codes, values: the code and the float32 operand of each operation; there is at least one.
         low: if the first operation is a QUOTIENT, the rounding error of the divisor's reciprocal.
     """
     count, code, v, shift, done = numbers.size, codes[0], values[0], _NO_SHIFT, 1

@@ -141,7 +141,7 @@ def log_softmax_back(numbers, first, last, memory):
 
 @CompiledTask
 def sparse_cross_entropy(numbers, first, last, memory):
-    """Write log(sum(exp(x))) - x[label], NaN for an invalid label, and the saved arrays.
+    """Write log(sum(exp(x))) - x[label], NaN for an invalid label, and arrays for its backward.
 
     Task arguments: the arrays x, labels, losses, exp(x - max(x)), its sums; then size.
     """
@@ -178,8 +178,8 @@ def sparse_cross_entropy_back(numbers, first, last, memory):
 
 
 # ---- normalization -------------------------------------------------------------------------------
-# The backward pass sums the gradients of gamma and beta over SUMMED rows at a time, then adds the
-# partial sums. The order of additions does not depend on the number of threads.
+# The backward pass adds up the gradients of gamma and beta over SUMMED rows at a time, then adds up
+# these partial sums. The order of additions does not depend on the number of threads.
 
 
 @CompiledTask
@@ -320,8 +320,8 @@ def added_rows(numbers, first, last, memory):
 
 
 # ---- sums of all elements ------------------------------------------------------------------------
-# The elements are added in the order of NumPy's pairwise summation, which gives the same bits:
-# eight partial sums per block of up to 128 elements; the sums of blocks are added in pairs.
+# The elements are added in the order of NumPy's pairwise summation, to round the same: each block
+# of up to 128 elements has eight partial sums, and block sums are added in pairs.
 
 
 @kernel(forceinline=True, fastmath=False)
@@ -348,7 +348,7 @@ _LEAF = 128
 
 
 def _pairwise(numbers, first, last, memory):
-    """Write the sum of all elements divided by a count.
+    """Write the sum of all elements, divided by `count`.
 
     Task arguments: the arrays x, y; then size, count.
     """

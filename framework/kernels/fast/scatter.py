@@ -1,4 +1,4 @@
-"""Scatter-add in the order of the values, for `kernels/scatter.py`."""
+"""Scatter-add, which adds in the order of the values, for `kernels/scatter.py`."""
 
 import numpy as np
 

@@ -13,8 +13,8 @@ _LARGEST = 1 << 23  # Arrays of up to this many elements are kept for later call
 def take(name, size):
     """Return a flat float32 array of `size` uninitialized elements.
 
-    The caller owns it as long as it holds the array or a view: a finalizer or a signal handler
-    that runs a kernel meanwhile gets other memory.
+    The caller owns it as long as it holds the array or a view: a finalizer or signal handler that
+    runs a kernel meanwhile gets other memory.
     """
     array = _kept.__dict__.get(name)
     if array is None or array.size < size or sys.getrefcount(array.base) != _UNUSED:
@@ -23,7 +23,7 @@ def take(name, size):
 
 
 def for_a_call(name, size):
-    """Return scratch memory as `take` does, without a check for other owners.
+    """Return scratch memory like `take`, but do not check that it is unused.
 
     Use it for one call of machine code, during which nothing else runs on this thread.
     """
@@ -47,7 +47,7 @@ def _new(name, size):
     return array
 
 
-# The base of each view, even of a view of a view, is the original array: its reference count shows
-# whether there are other views.
+# Every view, even a view of a view, has the original array as its base, so that array's reference
+# count shows whether views are in use.
 _probe = aligned(1)
 _UNUSED = sys.getrefcount(_probe.base)

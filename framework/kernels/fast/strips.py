@@ -1,7 +1,7 @@
 """The two inner loops of depthwise convolution: each holds a vector of channels in registers.
 
-    strip   some neighboring outputs: sums over a window
-    taps    some weights' gradients: sums over positions
+    strip   computes some neighboring outputs: sums over a window
+    taps    computes the gradients of some weights: sums over positions
 
 Arrays are flat float32; offsets and strides count elements and *are not checked*.
 """
@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 from framework.kernels.fast.routine import data_of
 from framework.kernels.fast.target import FUSED, LANES
 
-TAPS = 9  # One call of `taps` computes this many weights, those of a 3 × 3 window.
+TAPS = 9  # One call of `taps` computes the gradients of this many weights, those of a 3 × 3 window.
 
 _float, _int = ir.FloatType(), ir.IntType(64)
 _vector = ir.VectorType(_float, LANES)
@@ -103,7 +103,7 @@ def _make_strip(count):
             for lane in range(LANES):
                 floor = builder.insert_element(floor, least, ir.Constant(ir.IntType(32), lane))
             for t, total in enumerate(_loop(builder, rows, [_load(builder, b)] * count, of_row)):
-                # An ordered comparison with NaN is false, so NaN remains.
+                # An ordered comparison with NaN is false, so a NaN sum remains NaN.
                 low = builder.fcmp_ordered("<", total, floor)
                 move = builder.mul(ir.Constant(_int, t), y_step)
                 _store(builder, builder.select(low, floor, total), builder.gep(y, [move]))
@@ -124,7 +124,7 @@ def taps(
     _, w, w_at, w_step, a, a_at, a_row, a_step, cells, cells_at, g, g_at, g_row, g_step, rows,
     columns,
 ):  # fmt: skip
-    """Add to TAPS vectors of weights, those of the window cells with the offsets `cells`:
+    """Add to TAPS vectors of weights, those of the window pixels at the offsets `cells`:
 
     w[w_at + p w_step] += Σ a[a_at + cells[cells_at + p] + i a_row + j a_step]
                             · g[g_at + i g_row + j g_step]

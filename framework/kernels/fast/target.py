@@ -1,4 +1,4 @@
-"""The float32 vector capabilities of the CPU that Numba compiles for.
+"""What float32 vector instructions the CPU that Numba compiles for has.
 
 LLVM compiles a small function, and the registers in its assembly show the capabilities. So the
 result follows NUMBA_CPU_NAME and NUMBA_CPU_FEATURES too.

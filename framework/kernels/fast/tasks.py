@@ -28,7 +28,7 @@ _SIGNATURE = types.void(
 
 class _ReportedCFunc(CFunc):
     def _compile_uncached(self):
-        # These event data are the same as those of Numba's own dispatchers.
+        # Report the same data to Numba's event listeners as Numba's own dispatchers do.
         details = {"dispatcher": self}
         with event.trigger_event("numba:compile", data=details):
             return super()._compile_uncached()
@@ -110,7 +110,7 @@ def pointer(kind):
 
 
 integers, floats = pointer(types.int64), pointer(types.float32)
-# No index reaches this length, because tasks do not check bounds.
+# The length given to all arrays in tasks, larger than any index: tasks do not check bounds.
 EVERYTHING = 1 << 40
 
 

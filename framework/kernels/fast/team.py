@@ -2,17 +2,17 @@
 
 `threads.run` needs 20 to 70 µs to hand over work, too much for a product of 50 µs. So after each
 job, the pool's threads spin in machine code for a moment, waiting for the next job, before they
-sleep. A request to run another function ends the spinning. The spinning threads are those of the
-pool, because a further thread that spins would take CPU time from a working one.
+sleep. They stop spinning if a Python function is queued. No additional threads spin, because these
+would take CPU time from working ones.
 
 Work is a list of *phases*. A phase is a sequence of tasks (see `tasks`), all divided into the same
 number of chunks. A thread runs the same chunk of every task of the phase, one task after another,
 and finds in its cache what it has just written. A barrier ends each phase.
 
 The threads share one array of state. One word of it holds the number of the phase and the number of
-chunks that are left. A thread that has taken a chunk may read the job, which does not change until
-the chunk is done. The leader does not wait for threads that have taken no chunk, because other
-threads take the chunks.
+chunks that are left. A thread that has taken a chunk may read the job's other data, which do not
+change until the chunk is done. The leader does not wait for threads that have taken no chunk,
+because other threads take the chunks.
 """
 
 import contextlib
@@ -46,7 +46,8 @@ TASK = 4
 # end index of its tasks (exclusive), and its number of chunks.
 PHASE = 3
 
-MOST = (PACKED * 4 - SPARE) // 8  # The `numbers` of `do_phase` have at most this many int64 values.
+# maximum number of int64 values in the argument `numbers` of `do_phase`
+MOST = (PACKED * 4 - SPARE) // 8
 
 # Indices into the shared array, each at the start of a cache line.
 _WORD, _DONE, _ASLEEP, _JOB, _LEADING, _ASKED = 0, 16, 32, 48, 64, 80
@@ -55,8 +56,8 @@ _PARTS = 0xFFFF
 # A waiting thread counts rounds. It keeps the CPU for _BRIEF rounds, then yields the CPU to other
 # threads in each round. After _PATIENCE rounds a worker sleeps, unless a leader has phases left.
 _BRIEF, _PATIENCE = 100, 500
-_LONG = 1 << 20  # For this many elements, `release_gil` always releases the GIL.
-_LOOK = 200  # The CPU that the leader runs on is checked once per this many jobs.
+_LONG = 1 << 20  # `release_gil` always releases the GIL for this many elements.
+_LOOK = 200  # number of jobs after which the leader checks which CPU it runs on
 
 
 @routine
@@ -116,7 +117,7 @@ def _do_phases(shared, tasks, phases, count, memory):
 
 @EntryPoint
 def _do_lists(_kind, things, _count):
-    """Call `_do_phases` with the arrays (state, memory, tasks, phases).
+    """Call `_do_phases`; `things` are the arrays state, memory, tasks and phases.
 
     If `state` is empty, no worker joins. Arguments are unchecked: only this module calls it.
     """
@@ -131,11 +132,11 @@ def _do_lists(_kind, things, _count):
 
 @EntryPoint
 def _do_phase(_kind, things, count):
-    """Run one phase whose tasks call one kernel: (state, memory, numbers, *arrays of the tasks).
+    """Run one phase whose tasks call the same kernel.
 
-    If `state` is empty, only the calling thread works. `numbers` is a template of three parts: each
-    task's arguments (the first are reserved for the addresses of its arrays), the list of tasks,
-    and the phase.
+    `things` are the arrays state, memory and numbers, then the tasks' arrays. If `state` is empty,
+    only the calling thread works. `numbers` is a template of three parts: each task's arguments
+    (the first are reserved for the addresses of its arrays), the list of tasks, and the phase.
     """
     shared = address(things[0]) if size(things[0]) else 0
     memory, given, length = address(things[1]), integers(address(things[2])), size(things[2])
@@ -199,7 +200,7 @@ def _wait(rounds):
 
 
 class ThreadTeam(threads.ThreadPool):
-    """The pool's threads as workers, and the state that they share with the leading thread."""
+    """A thread pool whose threads are workers, with the state that they share with the leader."""
 
     def __init__(self):
         super().__init__()
@@ -241,16 +242,16 @@ class ThreadTeam(threads.ThreadPool):
 
     def ask(self, function):
         """Queue a function, which any worker may run."""
-        # The leader may have moved to a worker's CPU.
+        # The leader may have moved to the CPU of a worker.
         if self._cpu is not None:
             self._keep_apart()
-        # Check at the next job, because the leader may wake up on another CPU.
+        # Check the leader's CPU at the next job, because the leader may wake up on another one.
         self._until_look = 0
         super().ask(function)
         _change(self._state, _ASKED, 1)
 
     def next(self):
-        """Work in machine code until a function is queued; return the function."""
+        """Run jobs in machine code until a function is queued; return the function."""
         state = self._state
         while True:
             if _serve(state, scratch.for_a_call("matmul", PACKED)):
@@ -280,7 +281,7 @@ class ThreadTeam(threads.ThreadPool):
         if others:
             self._cpu = cpu
             for worker in self.workers:
-                # The worker may have ended.
+                # The worker may have ended, which raises OSError.
                 with contextlib.suppress(OSError):
                     os.sched_setaffinity(worker.native_id, others)
 
@@ -322,9 +323,10 @@ def do_phase(numbers, parts, *arrays):
 
     Args:
         numbers: int64, not changed: the arguments of each task, the same number for all; the list
-            of tasks, with empty entries for the addresses of their arguments; and the phase. The
-            arguments of one task fit into the spare memory of a product; loops have at most `MOST`.
-        arrays: the arrays of each task; their addresses replace its first arguments.
+            of tasks, with empty entries for the addresses of their arguments; and the phase.
+            Arguments of a product must fit into the scratch memory that `products` reserves for
+            them; other lists have at most `MOST` numbers.
+        arrays: the arrays of each task, whose addresses become its first arguments.
     """
     if parts == 1 or not threads.pool.do(parts, _do_phase.call, (numbers, *arrays)):
         _do_phase.call(_no_state, scratch.for_a_call("matmul", PACKED), numbers, *arrays)

@@ -12,14 +12,14 @@ from framework.kernels.fast.target import FUSED, LANES, MASKED
 
 INTO_L1, _INTO_L2 = 3, 2  # values of the argument `locality` of the intrinsic llvm.prefetch
 LINE = 16  # A cache line has this many float32 elements.
-# Blocks of LEAST_UNROLLED rows or more run UNROLLED steps per iteration.
+# Blocks of at least LEAST_UNROLLED rows compute UNROLLED steps per iteration.
 UNROLLED, LEAST_UNROLLED = 4, 4
 
 _float = ir.FloatType()
 _int, _byte = ir.IntType(64), ir.IntType(8)
 _mask_of_lane = ir.IntType(32)
-# AVX masks a load or store by the sign bits of a vector of integers. From masks of single bits,
-# LLVM would compute these vectors again for each use.
+# AVX masks a load or store by the sign bits of a vector of integers. If masks were vectors of
+# single bits, LLVM would compute these integers again for each use.
 _AVX = MASKED and LANES == 8
 
 
@@ -27,11 +27,12 @@ def make(rows, vectors, any_columns=False, fetching=False):
     """Return a micro-kernel of `rows` × (`vectors` · LANES) as a function for use in kernels.
 
     Args:
-        rows, vectors: the block; rows · vectors accumulators must leave registers for B's row.
+        rows, vectors: the size of the block; rows · vectors accumulators must leave registers for
+            B's row.
         any_columns: whether the last argument is the number of columns (1 to all); other columns
             are neither read nor written.
-        fetching: whether the last arguments are an address and the bytes that it advances with each
-            step and each run; the kernel prefetches these addresses.
+        fetching: whether the kernel also prefetches; its last arguments are then an address, and
+            the bytes that it advances with each step and with each run.
     """
 
     def signature(a, b, c):
@@ -115,7 +116,7 @@ def emit_prefetch(builder, address, writes, locality):
 
 
 def _as_it_is(module, branch):
-    """Forbid LLVM to unroll the loop that a branch closes."""
+    """Forbid LLVM to unroll the loop whose back edge is `branch`."""
     way = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
     loop = module.add_metadata([ir.MetaDataString(module, f"loop {branch.parent.name}"), way])
     loop.operands = (loop, way)  # LLVM requires loop metadata to refer to itself.
@@ -146,7 +147,8 @@ class _MicroKernel:
     def _distance(self, m):
         """Return the distance from row 0 of A to row m, as a value that LLVM cannot analyze.
 
-        Otherwise LLVM would compute each row's address from the row before, a chain of additions.
+        Otherwise LLVM would compute each row's address from the previous row's, a chain of
+        additions.
         """
         if m == 0:
             return ir.Constant(_int, 0)
@@ -280,7 +282,7 @@ class _MicroKernel:
         return (self.a, self.b), (self.a_run, self.b_run), (self.a_step, self.b_step)
 
     def generate(self, width):
-        """Emit the kernel, with fast paths for rows of B that are `width` elements apart."""
+        """Emit the kernel, with faster code for rows of B that are `width` elements apart."""
         builder = self.builder
         places = [(m, n) for m in range(self.rows) for n in range(self.vectors)]
         begin, adding, start = (builder.block, *(builder.append_basic_block() for _ in range(2)))
@@ -306,7 +308,7 @@ class _MicroKernel:
             self.store(value, self._row_of_c(m), n)
 
     def _ways(self, width):
-        """Return fast paths: (condition, constant strides of A and B, offsets of A's rows)."""
+        """Return cases with faster code: (condition, constant strides of A and B, A's offsets)."""
         if self.rows < LEAST_UNROLLED:
             return []
         one, width = ir.Constant(_int, 1), ir.Constant(_int, width)
@@ -325,7 +327,7 @@ class _MicroKernel:
         ]
 
     def _in_runs(self, sums, ways):
-        """Emit the loop over runs, with the first fast path whose condition holds, if any."""
+        """Emit the loop over runs, with code for the first of `ways` whose condition holds."""
         builder = self.builder
         pointers, of_runs, of_steps = self._walks()
 
@@ -383,7 +385,7 @@ class _MicroKernel:
         return self._loop(rest, sums, after, strides[1], step)
 
     def _meanwhile(self):
-        """Emit extra code once per UNROLLED steps; a subclass overrides this."""
+        """Emit extra code once per UNROLLED steps: none here; a subclass overrides this."""
 
 
 class _PrefetchingMicroKernel(_MicroKernel):

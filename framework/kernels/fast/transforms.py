@@ -84,7 +84,7 @@ def _generate(builder, matrix, target, source, add):
 
 
 def _sum(builder, factors, values):
-    """Emit Σ factor · value; a term with factor 1 comes first, to save an instruction."""
+    """Emit Σ factor · value; a term with factor 1 comes first, which saves an instruction."""
     terms = sorted(
         ((f, v) for f, v in zip(factors, values, strict=True) if f), key=lambda term: term[0] != 1
     )
@@ -114,12 +114,12 @@ def _turned(matrix):
     return tuple(zip(*matrix, strict=True))
 
 
-# The forward pass transforms input patches, weights, and products into outputs.
+# Forward pass: the transforms of input patches, of weights, and of products into outputs.
 patch_2, weights_2, outputs_2 = _make(B2), _make(G2), _make(A2)
 patch_4, weights_4, outputs_4 = _make(B4), _make(G4), _make(A4)
-# Backward pass: the transforms of the output gradient into that of the products, and of the
-# gradient of the transformed weights into that of the weights. The gradient of the transformed
-# patches becomes that of the input, summed where patches overlap.
+# Backward pass: the transforms from the output gradient to the gradient of the products, from the
+# gradient of the transformed weights to that of the weights, and from the gradient of the
+# transformed patches to that of the input, which is summed where patches overlap.
 outputs_back_2, weights_back_2 = _make(_turned(A2)), _make(_turned(G2))
 outputs_back_4, weights_back_4 = _make(_turned(A4)), _make(_turned(G4))
 add_patch_2, add_patch_4 = _make(_turned(B2), add=True), _make(_turned(B4), add=True)

@@ -1,9 +1,9 @@
-"""Convolution by 3 × 3 windows without strides, by Winograd's F(2 × 2, 3 × 3) and F(4 × 4, 3 × 3).
+"""Convolution by 3 × 3 windows with stride 1, by Winograd's F(2 × 2, 3 × 3) and F(4 × 4, 3 × 3).
 
 Images are cut into overlapping patches of side m + 2. In the transformed space the convolution is
 one matrix product (patches, channels) (channels, filters) for each of the (m + 2)² points of a
 patch: 2.25 times (m = 2) or 4 times (m = 4) fewer multiplications than direct convolution. The
-largest errors are about 1e-6 of the largest output, instead of 3e-7.
+largest errors are about 1e-6 of the largest output, instead of 3e-7 for direct convolution.
 
 Arrays are float32 and contiguous as in `conv`. Scratch memory pads channels to whole vectors, and
 images to whole patches; it holds a few images, so that a block stays in the cache.
@@ -34,10 +34,11 @@ from framework.kernels.fast.transforms import (
     weights_4,
 )
 
-_PATCHES = 32  # So many patches are transformed at a time, because they stay in the cache.
-# With at least this many weights per point, a block has twice as many patches as _PATCHES.
+_PATCHES = 32  # Number of patches that are transformed at a time, few enough to stay in the cache.
+# With at least this many weights per point of a patch, a block has 2 * _PATCHES patches.
 _MANY = 64 * 64
-# Rows and planes get this much padding, because those 4096 bytes apart would share cache sets.
+# Rows and planes are padded by this many elements, because if they were 4096 bytes apart, they
+# would share cache sets.
 _SKEW = 16
 
 
@@ -79,7 +80,7 @@ def spread_images(
     """Transform the patches of some strips into v[point][patch][channel]; return their number.
 
     A strip is a row of patches. The strips of an image are consecutive: the first one copies the
-    image into `wide`, for the others to read.
+    image into `wide`, from which the others read.
     """
     side, strips = m + 2, (height - 2) // m
     at = 0
@@ -181,8 +182,8 @@ def conv(x, w, padding, places, m, *, bias=NO_BIAS, relu=False, pairs=False, out
     Args:
         padding: (above, left).
         bias, relu: a bias to add; whether to apply ReLU.
-        pairs: whether to apply 2 × 2 max pooling; `chosen` holds the indices of the maxima's
-            pixels then, else it is None.
+        pairs: whether to apply 2 × 2 max pooling; `chosen` then holds the indices of the maxima,
+            else it is None.
         out: an array for y.
     """
     channels, filters = w.shape[2:]
@@ -229,7 +230,7 @@ def weights(w, m):
 
 
 def patches(channels, filters):
-    """Return the number of patches that are transformed and multiplied at a time."""
+    """Return how many patches are transformed and multiplied at a time."""
     return _PATCHES * (1 + (channels * filters >= _MANY))
 
 

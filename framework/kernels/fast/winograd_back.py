@@ -1,4 +1,4 @@
-"""The derivatives of `winograd.conv`: its transposed algorithm, on the same patches.
+"""The derivatives of `winograd.conv`, by the transposed algorithm on the same patches.
 
 The output gradient is transformed once. Its products with the transformed patches are the gradient
 with respect to the transformed weights; its products with the transformed weights are the gradient
@@ -31,7 +31,7 @@ from framework.kernels.fast.transforms import (
 )
 from framework.kernels.fast.winograd import grid, memory, patches, spread_images, up, weights
 
-# With at most this many weights per point, a single pass computes both gradients.
+# With at most this many weights per point of a patch, a single pass computes both gradients.
 _APART = 128 * 128
 _NOTHING = np.empty(0, np.float32)
 _ALL = np.empty((0, 0, 0, 0), np.uint8)
@@ -119,7 +119,7 @@ def gather_images(v, row, plane, x, first, last, wide, top, left, height, width,
     """Compute the cotangent of the images from that of the transformed patches of some strips.
 
     The strips of an image are consecutive: a strip adds to the rows of `wide` that it shares with
-    the strip before. Rows that no later strip reaches are written to x.
+    the previous strip. Rows that no later strip reaches are written to x.
     """
     side, strips = m + 2, (height - 2) // m
     at = 0
@@ -242,7 +242,7 @@ def conv_back(g, gate, x, w, padding, places, m, *, chosen=None, sums=False, out
         x: the images, or their shape if the cotangent of the weights is not needed.
         w: the weights, or None if the cotangent of x is not needed.
         places: the spatial size of y.
-        chosen: the indices of the maxima's pixels if y is max-pooled, else None.
+        chosen: the indices of the maxima if y is max-pooled, else None.
         sums: whether the cotangent of a bias is needed.
         out: an array for the cotangent of x.
     """
