@@ -145,7 +145,7 @@ def _visit(module, which, found, visited):
         _visit(child, which, found, visited)
 
 
-# A word of a class name starts at these positions, by TensorFlow's rule.
+# The positions in a class name where a word starts, as TensorFlow splits "MyHTTPLayer".
 _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")
 
 

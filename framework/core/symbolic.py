@@ -85,7 +85,7 @@ class KerasTensor(Operand):
     item = tolist = _refuse
 
     def _op_call(self, op, args, attrs):
-        # The call keeps variables as its arguments, because the model reads them at each call.
+        # Variables stay variables in `args`, because the model reads their values at each call.
         return call(op, args, attrs)
 
     def __len__(self):
@@ -124,12 +124,12 @@ class calling:
 
 
 class drawn_as_zeros(str):
-    """The name of a symbolic call on stand-ins, in which random draws return zeros."""
+    """The name of a call on stand-ins, set as `thread.symbolic`: random draws then return zeros."""
 
     __slots__ = ()
 
 
-# attributes of ops that are a size; a value of None is an unknown size
+# names of op attributes whose value is a size; None stands for an unknown size
 _SIZES = ("size", "classes", "depth", "count")
 
 
@@ -152,7 +152,7 @@ def call(op, args, attrs):
 
 
 def _resized(op, args, attrs):
-    """Return the KerasTensor of an equivalent op call that needs no unknown sizes."""
+    """Return the result of an equivalent op call whose attributes have no unknown sizes."""
     shape = attrs["shape"]
     index = _ones_moved(args[0].shape, shape) if op.name == "reshape" else None
     if index is not None:
@@ -163,7 +163,8 @@ def _resized(op, args, attrs):
 
 
 def _ones_moved(before, after):
-    """Return the index that reshapes by adding or removing axes of size 1; None if impossible."""
+    """Return the index `x[index]` that adds or removes axes of size 1 to reshape; None if that
+    is not enough."""
     if [n for n in before if n != 1] != [n for n in after if n != 1]:
         return None
     index, rest = [], list(before)
@@ -208,7 +209,7 @@ def infer(op, args, attrs):
 
 
 def _fitting(op, args, attrs, error):
-    """Return specs inferred with a known size in place of None; that size is unknown in them."""
+    """Infer specs with a known size instead of None; each occurrence of it becomes None again."""
     for n in known_sizes(args):
         try:
             found = _specs(op, [_zeros(a, n) for a in args], attrs, args)

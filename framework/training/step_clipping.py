@@ -1,4 +1,4 @@
-"""Clip: gradient clipping by a `TrainingStep`, before the optimizer's own."""
+"""Clip: gradient clipping by a `TrainingStep`, before the optimizer's own clipping."""
 
 import numpy as np
 

@@ -84,7 +84,7 @@ class Trainer(Fitting):
             jit_compile: accepted for compatibility; has no effect.
             steps_per_execution: the number of batches per call of the callbacks' batch hooks.
             auto_scale_loss: under the policy "mixed_float16", scale the loss.
-            accumulate: the number of batches per update; the update equals that of one batch with
+            accumulate: the number of batches per update; the update equals that for one batch with
                 all their rows. The batches left at the end of an epoch give an update too.
 
         Raises:
