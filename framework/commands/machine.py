@@ -43,7 +43,7 @@ def warmup():
 
 
 def _quiet():
-    """Suppress the log message "compiling kernels" for the rest of this process."""
+    """Suppress the log message that Numba is compiling, for the rest of this process."""
     if not tier.numba_missing() and (jit := tier.library("jit")) is not None:
         jit.notice.logged = True
 

@@ -152,7 +152,7 @@ class Configurable(Owning):
 
     - `kw_only`: subclasses take the class's fields by keyword only
     - `base_by_position`: a subclass without fields of its own takes the class's fields by position
-    - `former_fields`: arguments of older Keras versions, each with the end of its error message
+    - `former_fields`: {removed argument of older Keras versions: the end of the error message}
     - `left_out`: fields of a base that the class does not have
     - `group`: a subclass takes its own fields first, then those of its `group` bases, in the
       order of the bases; all can be passed by position, although type checkers see keyword-only

@@ -1,4 +1,4 @@
-"""Formulas of losses and metrics: one definition for a public function and the classes using it.
+"""Formulas of losses and metrics: one definition serves a public function and several classes.
 
 A formula computes one value per sample from labels and predictions that are already tensors.
 `public` turns it into the function that users call; `follow` adds it as a method to a class, such

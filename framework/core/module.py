@@ -145,7 +145,7 @@ def _visit(module, which, found, visited):
         _visit(child, which, found, visited)
 
 
-# The positions in a class name where a word starts, as TensorFlow splits "MyHTTPLayer".
+# The positions where a word of a class name starts: TensorFlow splits "MyHTTPLayer" into 3 words.
 _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")
 
 

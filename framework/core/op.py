@@ -61,8 +61,8 @@ class Op:
         name: unique in `table`.
         forward: a ufunc, or a function whose positional parameters are the inputs (arrays) and
             whose keyword-only parameters are the attributes. It returns one array, or a tuple of
-            arrays if `outputs` is not 1 (None: their number varies). With `saves`, it returns that
-            and a tuple of extra arrays for the backward.
+            arrays if `outputs` is not 1 (None: their number varies). With `saves`, it also returns
+            a tuple of extra arrays for the backward pass: (result, extra arrays).
         vjps: one rule per input, `rule(g, ...)`, written in ops, returning the cotangent of that
             input; or `no_derivative`. A rule's parameter names declare the values it reads: an
             input, `y` (the output), `saved`, an attribute, or an input's name followed by
@@ -71,7 +71,7 @@ class Op:
         backward: instead of `vjps`, one joint rule that may also name `needed` (a tuple of bools,
             one per input) and returns a sequence of cotangents, one per input (None where not
             needed). With a variadic forward (`*xs`) it may name `xs`, `xs_shape` and so on.
-        kind: one of KINDS.
+        kind: one of KINDS; the compiler and shape inference treat all ops of a kind alike.
         broadcasts: inputs are broadcast against each other; the tape sums their cotangents back.
         composite: the forward in differentiable ops, for forward mode and export. It replaces a
             joint rule under an outer tape, so that higher orders are exact.

@@ -1,6 +1,7 @@
-"""Recorders: the stack of open recorders of each thread, and the five events that they receive.
+"""Recorders: the stack of open recorders of each thread, and the events that they receive.
 
-`push` opens a recorder (a `GradientTape`, a trace), `remove` closes it. While open it receives
+`push` opens a recorder (a `GradientTape`, a trace), `remove` closes it. While open it receives five
+events, and others that it may ignore (`begin_block`, `layer_call`, ...):
 
 1. an op: its inputs, outputs, attributes and saved arrays        (raised in `core/op.py`)
 2. a variable read: the variable and the new tensor               (`core/variable.py`)

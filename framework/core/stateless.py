@@ -1,4 +1,4 @@
-"""StatelessScope: a context that redirects reads and assignments of variables to other values.
+"""StatelessScope: a context that gives variables temporary values; their own stay unchanged.
 
 Reads and assignments go to the innermost scope instead of the variables' buffers
 (`core/variable.py`). While it is open, every update runs as ops, so none writes into a buffer.

@@ -163,8 +163,8 @@ def _resized(op, args, attrs):
 
 
 def _ones_moved(before, after):
-    """Return the index `x[index]` that adds or removes axes of size 1 to reshape; None if that
-    is not enough."""
+    """Return the index that reshapes `x[index]` by adding or removing axes of size 1; None if the
+    reshape needs more than that."""
     if [n for n in before if n != 1] != [n for n in after if n != 1]:
         return None
     index, rest = [], list(before)
@@ -181,8 +181,8 @@ def _ones_moved(before, after):
 def infer(op, args, attrs):
     """Return the output's (shape, dtype); a list for several outputs.
 
-    It uses the op's `infer`, then the rule of its kind. Otherwise the forward runs on zeros twice,
-    with two small sizes for unknown dimensions; a size that differs is unknown.
+    It uses the op's `infer` or the rule for the op's kind. Without either, the forward runs on
+    zeros twice, with two small sizes for unknown dimensions; a size that differs is unknown.
     """
     if op.check is not None:
         op.check(*args)
@@ -257,7 +257,7 @@ def _forward(op, arrays, attrs, args):
 
 
 def _zeros(arg, size, rank_only=False):
-    """Return an argument as an array for inference; a KerasTensor as zeros without memory."""
+    """Return an argument as an array for inference; a KerasTensor as zeros that take no memory."""
     if isinstance(arg, KerasTensor):
         if arg.is_number:
             return arg.kind(1)

@@ -6,7 +6,7 @@ A subclass or an object can define the name itself.
 
 
 class TorchWord:
-    """A name of PyTorch; the AttributeError that reading it raises names the equivalent here."""
+    """A name of PyTorch; reading it raises an AttributeError that names the equivalent here."""
 
     library = "PyTorch"
 
@@ -24,7 +24,7 @@ class TorchWord:
 
 
 class ArrayWord(TorchWord):
-    """A method of NumPy's arrays; the error that reading it raises names the function to use."""
+    """A method of NumPy's arrays; reading it raises an error that names the function to use."""
 
     library = "NumPy"
 

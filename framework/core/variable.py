@@ -30,7 +30,7 @@ _turns = tuple([threading.RLock() for _ in range(16)])
 
 
 class CoreVariable(Operators):
-    """A buffer of one dtype with an identity; reads and assignments notify recorders."""
+    """A mutable buffer of one dtype; reads and assignments notify recorders."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "_trainable", "serial")
     _casts = False  # whether `assign` casts values of another dtype instead of raising
@@ -419,7 +419,8 @@ class KerasVariable(CoreVariable):
         for given, known in ((aggregation, _AGGREGATIONS), (synchronization, _SYNCHRONIZATIONS)):
             if given not in known:
                 raise InvalidArgumentError(
-                    f"Variable: expected one of {', '.join(map(repr, known))}, got {given!r}."
+                    "Variable: aggregation or synchronization: expected one of "
+                    f"{', '.join(map(repr, known))}, got {given!r}."
                 )
         if isinstance(initializer, str):
             # `framework.initializers` depends on this module: import it only when a name is looked

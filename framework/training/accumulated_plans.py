@@ -95,7 +95,7 @@ class StepParts:
         return loss, self._as_nest(gradients)
 
     def apply(self, gradients):
-        """Update the variables with `Gradients` by a compiled plan; return False if none can."""
+        """Update the variables with `Gradients` by a compiled plan; return False if impossible."""
         step, nest = self._step, self._as_nest(gradients)
         if nest is None or (step._scaled and step.optimizer._framework.stage != "unscaled"):
             return False

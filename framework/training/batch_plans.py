@@ -15,7 +15,7 @@ from framework.data.structure import map_named
 from framework.layers.tracking import structure
 
 BATCH = ("x", "y", "sample_weight")
-# After this many calls in a row before which a setting changed, `explain` reports eager execution.
+# After settings changed this many times in a row, `explain` reports that the step runs eagerly.
 _CHANGES = 8
 
 

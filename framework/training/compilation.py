@@ -139,7 +139,7 @@ class CompiledLoss:
         return total
 
     def parts(self, y, y_pred, sample_weight=None):
-        """Return [(kind, weight, loss)] of a batch, from which losses of several batches add up.
+        """Return [(kind, weight, loss)] of a batch, to combine the losses of several batches.
 
         The loss of all batches together is the sum of weight * loss over the batches; if kind is
         not "sum", it is divided by the sum of the weights.
@@ -380,7 +380,7 @@ class CompiledMetrics:
         self._waiting = values
 
     def _named(self, outputs):
-        """Return {name in the logs: metric}; several outputs have their names as prefixes."""
+        """Return {name in the logs: metric}; with several outputs, their names are prefixes."""
         by_name = {}
         prefixes = outputs.names if outputs.size > 1 else [None]
         for rows, extra in ((self._plain, ""), (self._weighted, "weighted_")):

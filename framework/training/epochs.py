@@ -120,7 +120,7 @@ def _finalize_variables(model, epochs):
 
 
 def callback_list(callbacks, model, verbose, epochs=1, steps=None, history=False):
-    """Return callbacks as a CallbackList, with the default ones added; a CallbackList unchanged."""
+    """Return a CallbackList of the given and the default callbacks; or one passed, unchanged."""
     if isinstance(callbacks, CallbackList):
         return callbacks
     return CallbackList(

@@ -78,7 +78,7 @@ def load(filepath):
     """Return the state in a file."""
     with read_state(filepath, _KIND) as file:
         if not isinstance(file.values, dict):
-            raise DamagedFileError(f"{filepath}: expected a dict of texts.")
+            raise DamagedFileError(f"{filepath}: expected the state's strings to be a dict.")
         return file.arrays() | {name: np.array(str(text)) for name, text in file.values.items()}
 
 

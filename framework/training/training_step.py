@@ -41,7 +41,7 @@ class TrainingStep:
             several batches add up; None: the loss is a mean over rows.
         metrics: metrics that `state` saves beside the model and the optimizer.
         loss_names: the names of the losses, for `repr`.
-        reports: `update_metrics` returns the batch's logs, which `_logs` then holds.
+        reports: whether `update_metrics` returns the batch's logs, which are kept in `_logs`.
     """
 
     def __init__(
@@ -162,14 +162,14 @@ class TrainingStep:
             self._apply(gradients)
 
     def flush(self):
-        """Update with the gradients of the batches so far, even of fewer than `accumulate`.
+        """Update the variables with the gradients accumulated so far, even if they are too few.
 
         Returns:
             Whether any gradients were accumulated.
         """
         if self._accumulator is None or not self._accumulator.count:
             return False
-        if self._scaled and is_ours(self.optimizer):  # the accumulated gradients are unscaled
+        if self._scaled and is_ours(self.optimizer):  # accumulated gradients are already unscaled
             self.optimizer._framework.stage = "unscaled"
         if self._plans.possible():
             self._parts.flush()

@@ -73,7 +73,7 @@ _muted = threading.local()
 
 @contextmanager
 def no_warnings():
-    """Context manager that turns usage warnings off in this thread; a printed report has them."""
+    """Turn usage warnings off in this thread during a `with` block: a report prints them."""
     _muted.on = True
     try:
         yield

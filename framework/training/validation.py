@@ -1,4 +1,4 @@
-"""The validation data of `fit`: split off the arrays, or `validation_data`."""
+"""The validation data of `fit`: rows split off the training arrays, or `validation_data`."""
 
 import numpy as np
 

@@ -84,7 +84,7 @@ def _close(logger):
 
 
 def _end_line(logger):
-    """Add a line break to an existing file whose last line lacks one: a run was killed writing."""
+    """Add the missing line break if a run was killed while it wrote the last line of the file."""
     with logger.filename.open("rb") as file:
         file.seek(-1, 2)
         if file.read(1) not in b"\r\n":

@@ -187,7 +187,7 @@ def _after_batch(board, batch, logs=None):
 
 
 def _make_default(board, name):
-    """Make a writer the default for `tf.summary` calls in layers if batches are written."""
+    """Make a writer the default of `tf.summary` calls in layers, unless only epochs are written."""
     record = board._framework
     if board.update_freq == "epoch":
         return

@@ -155,10 +155,10 @@ def compare_with_baseline(page, model, y, y_pred, loss, of):
 
 
 def baseline(model, y, y_pred):
-    """Return the loss of the best constant prediction on a batch; None for other losses than these:
+    """Return the loss of the best constant prediction on a batch; None if it is not known.
 
-    cross-entropies (it predicts the classes' frequencies), squared errors (the mean) and absolute
-    errors (the median).
+    It is known for cross-entropies (predicting the classes' frequencies), squared errors (the mean)
+    and absolute errors (the median).
     """
     known = outputs_of(model, y, y_pred)
     if len(known) != 1 or type(known[0][2]) is not Tensor:

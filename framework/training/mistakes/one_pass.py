@@ -118,7 +118,7 @@ class _Activities(Recorder):
 def one_pass(step, x, y, sample_weight=None):
     """Return the `Pass` of a `TrainingStep` on a batch of tensors; all state is restored.
 
-    Activations are recorded in the forward pass only: the backward pass records no ops.
+    Only the forward pass is recorded: the backward pass computes on arrays, without events.
     """
     model = step.model
     state = Snapshot([*model.variables, *model.metrics_variables], step.optimizer)

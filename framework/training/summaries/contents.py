@@ -89,7 +89,7 @@ def _bytes_of_colors(pixels):
     if pixels.dtype.itemsize > 1:
         pixels = pixels // ((int(np.iinfo(pixels.dtype).max) + 1) // 256)
     else:
-        pixels = pixels.astype(np.int16) * 2  # int8 images have values 0 to 127
+        pixels = pixels.astype(np.int16) * 2  # int8 has values only up to 127
     return np.clip(pixels, 0, 255).astype(np.uint8)
 
 

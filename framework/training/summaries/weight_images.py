@@ -4,7 +4,7 @@ import numpy as np
 
 
 def weight_images(array):
-    """Return a weight as images (k, height, width, channels) in [0, 1]; None if its shape is unfit.
+    """Return a weight as images (k, height, width, channels) in [0, 1]; None if not possible.
 
     Axes of size 1 are dropped. A vector becomes a column, a matrix one image, wider than high. Of
     three axes, the last one indexes the images; of four axes, it must be the color channels.
