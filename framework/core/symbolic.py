@@ -27,7 +27,7 @@ class KerasTensor(Operand):
     """
 
     # `origin` is (operation, args, kwargs, index) of the call that computed the tensor; None for an
-    # input. `_stand_ins` belongs to `core/standins.py`.
+    # input. `_stand_ins` is used by `core/standins.py`.
     __slots__ = (
         "__weakref__", "_keras_mask", "_stand_ins", "dtype", "name", "origin", "shape", "sparse",
     )  # fmt: skip

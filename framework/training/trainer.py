@@ -77,7 +77,7 @@ class Trainer(Fitting):
                 dict or nest of them, matched by the outputs' keys, then by their layers' names.
             loss_weights: factors of the losses, in the same form as `loss`.
             metrics: a list of names, metrics or functions `metric(y_true, y_pred)`; for several
-                outputs a list of them lists, a dict or a nest.
+                outputs a list of such lists, a dict or a nest.
             weighted_metrics: metrics in the same form, whose values are weighted by the sample
                 weights.
             run_eagerly: run every step as Python, without compiled plans.

@@ -246,7 +246,7 @@ class TrainingStep:
         return f"TrainingStep({', '.join(parts)}, optimizer={self.optimizer!r})"
 
     def save(self, filepath):
-        """Write `state()` to a file, which replaces the one before when it is complete."""
+        """Write `state()` to a file; an existing file is replaced when the new one is complete."""
         step_state.save(filepath, self.state())
 
     def load(self, filepath):
