@@ -39,7 +39,7 @@ class MaxNorm(Constraint):
 
     Args:
         max_value: a number.
-        axis: an int or a sequence: 0 for the inputs of each unit of a Dense kernel.
+        axis: an int or a sequence; for a Dense kernel, 0 gives one norm per unit, over its inputs.
 
     >>> import framework as tf
     >>> MaxNorm(1.0)(tf.constant([[3.0], [4.0]])).numpy().round(3)

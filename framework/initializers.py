@@ -48,7 +48,7 @@ class Zeros(Initializer):
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Any:
         dtype = dtypes.as_dtype(dtype or dtypes.floatx())
-        # np.zeros is fast, because the system provides zeroed pages only when they are used
+        # np.zeros is fast: the operating system provides zeroed pages only when they are used
         return Tensor(np.zeros(tuple(shape), dtype.np))
 
 
@@ -180,8 +180,8 @@ class VarianceScaling(RandomInitializer):
         mode: "fan_in", "fan_out" or "fan_avg".
         distribution: "truncated_normal", "untruncated_normal" or "uniform".
         seed: an int, a SeedGenerator or None.
-        input_axes, output_axes: the axes whose sizes make the fan-in and fan-out; by default those
-            of a kernel `(..., inputs, outputs)`.
+        input_axes, output_axes: the axes whose sizes multiply to the fan-in and fan-out; by
+            default those of a kernel `(..., inputs, outputs)`.
     """
 
     scale: Annotated[float, Resolved("a number > 0", _positive)] = 1.0
@@ -261,7 +261,7 @@ class LecunNormal(_Scaled, fixed=(1.0, "fan_in", "truncated_normal")):
 
 @initializers.add("OrthogonalInitializer")
 class Orthogonal(RandomInitializer):
-    """A matrix times `gain`, with orthonormal columns, or rows if it has fewer rows.
+    """A matrix with orthonormal columns (rows if it has fewer rows than columns), times `gain`.
 
     All axes but the last are merged into one (Saxe et al. 2014).
     """

@@ -1,4 +1,4 @@
-"""tf.saved_model: variables and compiled functions in a folder, loaded without their code."""
+"""tf.saved_model: variables and traced functions in a folder, loaded without their Python code."""
 
 from framework.core.lazy import attach_stub
 

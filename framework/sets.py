@@ -1,4 +1,4 @@
-"""tf.sets: the rows of the last axis as sets."""
+"""tf.sets: set operations on tensors, in which each row of the last axis is a set."""
 
 from framework.core.lazy import attach_stub
 

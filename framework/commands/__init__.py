@@ -1,1 +1,1 @@
-"""The functions of the command line's commands; `framework/__main__.py` has their table."""
+"""Implementations of the command-line commands, which `framework/__main__.py` lists."""

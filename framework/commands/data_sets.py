@@ -1,4 +1,4 @@
-"""The command `datasets`: list the data sets that are on this machine, and their files."""
+"""The command `datasets`: list the data sets stored on this machine, and their files."""
 
 from framework.datasets import archive, catalogue
 

@@ -1,4 +1,4 @@
-"""The commands about this machine: config, warmup and doctor."""
+"""Commands that inspect or prepare this machine: config, warmup and doctor."""
 
 import os
 import tempfile
@@ -27,7 +27,7 @@ def warmup():
         print(f"Numba cannot be used ({reason}): pip install 'framework[fast]'")
         return 1
     before = tier.tier()
-    tier.set_tier("numba")  # tier "auto" would compile the kernels in another process
+    tier.set_tier("numba")  # the backend "auto" would compile the kernels in another process
     begin = time.perf_counter()
     for name in tier.libraries():
         start = time.perf_counter()
@@ -43,7 +43,7 @@ def warmup():
 
 
 def _quiet():
-    """Suppress the log message about compilation from now on."""
+    """Suppress the log message that Numba is compiling, for the rest of this process."""
     if not tier.numba_missing() and (jit := tier.library("jit")) is not None:
         jit.notice.logged = True
 
@@ -52,13 +52,13 @@ def _quiet():
 
 
 def doctor():
-    """Check the installation; print one line for each part, and return 1 if something is broken."""
+    """Check the installation; print one line per check, and return 1 if a check failed."""
     _quiet()
     broken = False
     for subject, check in CHECKS.items():
         try:
             sign, text = check()
-        except Exception as error:  # the command continues with the other checks after an error
+        except Exception as error:  # after an error in one check, the other checks still run
             sign, text = "!!", f"{type(error).__name__}: {error}"
         broken |= sign == "!!"
         print(f"  {sign}  {subject:10} {text}")
@@ -77,7 +77,7 @@ def _versions():
 def _numba():
     if reason := tier.numba_missing():
         return "--", f"not used ({reason}); it is faster: pip install 'framework[fast]'"
-    from framework.kernels.matmul import dot  # a product of this size is computed by a Numba kernel
+    from framework.kernels.matmul import dot  # uses a Numba kernel for matrices of this size
 
     a = np.arange(256 * 256, dtype=np.float32).reshape(256, 256) % 7
     close = np.allclose(dot(a, a), a @ a)

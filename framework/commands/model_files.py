@@ -1,4 +1,4 @@
-"""Commands for files of models and weights: summary, predict, convert."""
+"""Commands for model files and weight files: summary, predict, convert."""
 
 import csv
 import sys
@@ -61,7 +61,7 @@ def predict(file, data, output=None):
 
 
 def convert(source, target, model=None, force=False):
-    """Write a model or weights in the format of the target's ending."""
+    """Convert a file of a model or weights to the format that the target's extension names."""
     if not force and Path(target).exists():
         raise SaveError(f"{target} exists. Choose another name, or pass --force to replace it.")
     if _is_model(source):
@@ -74,7 +74,7 @@ def convert(source, target, model=None, force=False):
         raise _wrong(source, (*_MODELS, *_WEIGHTS), "a file of a model or of weights")
     elif model is None:
         raise InvalidArgumentError(
-            f"{source} has weights without their model. Pass it by --model MODEL.keras."
+            f"{source} contains only weights. Pass their model with --model MODEL.keras."
         )
     else:
         loaded = load_model(model)
@@ -166,7 +166,7 @@ def _columns(name):
     with Path(name).open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))
     if len(rows) < 2:
-        raise LoadError(f"{name}: expected a line of names and at least one row of values.")
+        raise LoadError(f"{name}: expected a line of column names and at least one row of values.")
     header, *rows = rows
     for i, row in enumerate(rows, 1):
         if len(row) != len(header):

@@ -19,14 +19,15 @@ from typing import Any, NamedTuple
 from framework.core.errors import DamagedFileError, UnsafeFileError
 
 MEMBERS = 5_000_000
-# The members may be this many times larger than the archive; `FLOOR` bytes are always allowed.
+# Limit against archive bombs: the extracted members may be this many times larger than the archive,
+# and up to `FLOOR` bytes in any case.
 RATIO = 200
 FLOOR = 256 * 2**20
 _BLOCK = 2**20
 
 
 class _Member(NamedTuple):
-    """A member of an archive; its kind is "file", "folder", "link" or "copy"."""
+    """A member of an archive; its kind is "file", "folder", "link" or "copy" (a hard link)."""
 
     parts: tuple
     kind: str

@@ -46,7 +46,7 @@ def _own_references():
     """Return how many references `sys.getrefcount` counts in addition to the caller's."""
     import numpy as np
 
-    # As in `exclusive`, `flags` is a reference to the array.
+    # `flags` refers to the array, as the same name in `exclusive` does, so it is counted, too.
     def count(array, holders=1):
         flags = array.flags
         return flags.owndata and sys.getrefcount(array) - holders
@@ -77,13 +77,13 @@ _keep_freed_memory()
 def return_freed_memory():
     """Give the pages of freed arrays back to the operating system, if the C library is glibc.
 
-    After a change of what a program allocates, from many arrays to one block, the pages that
-    glibc keeps for the next arrays would only add to the memory of the process.
+    When a program that allocated many arrays goes over to one large block, it no longer uses the
+    pages that glibc keeps for new arrays, but they still count as memory of the process.
     """
     import ctypes
 
     try:
         trim = ctypes.CDLL(None).malloc_trim
-    except (AttributeError, OSError, TypeError):  # another C library, or no handle of the process
+    except (AttributeError, OSError, TypeError):  # not glibc, or `CDLL(None)` is not supported
         return
     trim(0)

@@ -4,7 +4,7 @@ from framework.core.recorders import thread
 
 
 class Changes:
-    """Process-wide counters; plans check their assumptions again when one of them changes."""
+    """Process-wide counters; compiled plans recheck their guards when a counter has changed."""
 
     __slots__ = ("configured", "latest", "trainable")
 

@@ -4,11 +4,11 @@ from typing import Any
 
 
 class Composite:
-    """A value that functions, plans and tapes treat as a nest of its tensors.
+    """A value that traced functions, compiled plans and tapes treat as a nest of its tensors.
 
     A subclass defines `_parts`, the tensors as a tuple; `_with_parts`, an object of the same class
-    with other tensors; and `_static`, a hashable value for everything besides the tensors. Public
-    functions of nests (`tf.nest`), layers and datasets treat it as one value.
+    with other tensors; and `_static`, a hashable value for everything besides the tensors. For
+    `tf.nest`, layers and datasets, it is a single value.
     """
 
     __slots__ = ()
@@ -23,10 +23,10 @@ class Composite:
         raise NotImplementedError
 
     def _reduced(self, name: str, axis: Any, keepdims: bool) -> Any:
-        """Return the result of a reduction such as reduce_sum; None if it needs a dense tensor."""
+        """Return the result of a reduction, e.g. reduce_sum; None if it needs a dense tensor."""
 
     def _combined(self, op: Any, x: Any, y: Any) -> Any:
-        """Return the result of an op of `x` and `y`, one of which is `self`; None if the op
+        """Return the result of an op on `x` and `y`, one of which is `self`; None if the op
         needs dense tensors."""
 
     def _mapped(self, op: Any) -> Any:

@@ -377,7 +377,7 @@ def class_of(config):
 
 
 def custom_object(config):
-    """Return the registered or passed object that a config names, or None."""
+    """Return the object that a config names if the user registered or passed it, else None."""
     names = [config.get("registered_name")]
     module = config.get("module")
     if not (isinstance(module, str) and _keras_module(module) in _PACKAGES):
@@ -408,7 +408,8 @@ def _public_class(module, name):
 
 
 def _function(name):
-    """Return the function of this name: the user's, an activation, a loss or a metric."""
+    """Return the function of this name: one that the user registered or passed, or a public
+    activation, loss or metric."""
     found = get_registered_object(name) if isinstance(name, str) else None
     if found is None and isinstance(name, str):
         found = _bare_name(name) or _public_function(name)
@@ -421,7 +422,7 @@ def _function(name):
 
 
 def _bare_name(name):
-    """Return the object registered as "package>name" for a "name", all that Keras < 3.7 wrote."""
+    """Return the object registered as "package>name"; Keras before 3.7 wrote only "name"."""
     return next((o for full, o in _objects.items() if full.endswith(f">{name}")), None)
 
 

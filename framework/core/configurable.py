@@ -1,4 +1,4 @@
-"""Classes whose constructor parameters are typed fields: one list for signature, checks and config.
+"""Classes whose constructor parameters are typed fields, which define signature, checks and config.
 
     class Dense(Layer):
         units: int
@@ -63,7 +63,7 @@ def one_of(*choices):
 
 
 def rule_of(annotation):
-    """Return the Resolved in a field's annotation, or the annotation if there is none."""
+    """Return the `Resolved` object in a field's annotation, else the annotation itself."""
     if type(annotation) is _LITERAL:
         return one_of(*annotation.__args__)
     return getattr(annotation, "__metadata__", (annotation,))[0]
@@ -142,8 +142,8 @@ class _LazySignature:
 class Configurable(Owning):
     """Base of layers, losses, metrics, optimizers, initializers and similar classes.
 
-    Fields are class annotations; those of the bases follow the class's own. User subclasses may
-    define `__init__` and `get_config` themselves, as in Keras.
+    Fields are class annotations; the fields of the bases come after the class's own. User
+    subclasses may define `__init__` and `get_config` themselves, as in Keras.
 
     Type checkers derive the constructor from the fields as they do for a dataclass.
 
@@ -152,7 +152,7 @@ class Configurable(Owning):
 
     - `kw_only`: subclasses take the class's fields by keyword only
     - `base_by_position`: a subclass without fields of its own takes the class's fields by position
-    - `former_fields`: arguments of older Keras versions, each with the end of its error message
+    - `former_fields`: {removed argument of older Keras versions: the end of the error message}
     - `left_out`: fields of a base that the class does not have
     - `group`: a subclass takes its own fields first, then those of its `group` bases, in the
       order of the bases; all can be passed by position, although type checkers see keyword-only
@@ -199,7 +199,7 @@ class Configurable(Owning):
     __init__._from_fields = True
 
     def __post_init__(self):
-        """Check fields against each other, after all are set."""
+        """Check that the values of the fields are compatible, after all are set."""
 
     def get_config(self):
         """Return the constructor's arguments as plain values, for `from_config`."""
@@ -218,8 +218,8 @@ Configurable._framework = ClassRecord(
 
 
 def _inherited(cls):
-    """Return three dicts of inherited fields: positional, positional from classes declared as
-    groups, and keyword-only."""
+    """Return three dicts of inherited fields: positional, positional from classes declared with
+    `group`, and keyword-only."""
     first, grouped, last = {}, {}, {}
     for base in cls.__bases__:
         record = base.__dict__.get("_framework")

@@ -1,7 +1,7 @@
 """Conversion of values to tensors and arrays.
 
 Values are numbers, arrays, tensors, variables, and lists of these. A list of tensors is stacked by
-an op, so that gradients reach the tensors and plans repeat the op.
+an op, so that gradients reach the tensors and compiled plans contain the op.
 """
 
 from typing import Any
@@ -199,7 +199,7 @@ def _array_of_python(value, wanted, casts):
 
 
 def _of_numbers(array, value):
-    """Return the DType for Python numbers, given their NumPy array."""
+    """Return the DType that Python numbers convert to; `array` is NumPy's array of them."""
     if isinstance(value, dtypes.Shape):
         return dtypes.int32
     if array.dtype.kind == "f":
@@ -255,7 +255,7 @@ def _bytes(array):
 
 
 def _only_python(value):
-    """Return whether the nest has only Python numbers, judged by its first elements."""
+    """Return whether a nest contains only Python numbers; checks only its first elements."""
     if isinstance(value, (list, tuple)):
         return all(_only_python(v) for v in value[:1])
     return not hasattr(value, "dtype")

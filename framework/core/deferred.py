@@ -1,4 +1,4 @@
-"""Values that wait for variables which do not exist yet, such as those of an unbuilt layer.
+"""Restored values whose variables do not exist yet, such as the weights of an unbuilt layer.
 
 A restored checkpoint adds itself to `waiting`. Code that creates variables calls `fill` afterwards.
 """
@@ -8,6 +8,6 @@ waiting = []
 
 
 def fill():
-    """Assign the values in `waiting` to variables that have been created since."""
+    """Assign the values of the checkpoints in `waiting` to the variables that now exist."""
     for restoration in waiting.copy():
         restoration.fill()

@@ -33,18 +33,18 @@ def get_file(
 ) -> str:  # fmt: skip
     """Return the path of a file in the cache, downloaded if it is not there.
 
-    A file gets its name after it is complete and its hash is right. An archive is extracted only if
-    all its members stay in the folder, see `core/archive_extraction.py`.
+    A file appears under its name only when it is complete and its hash matches. An archive is
+    extracted only if all its members stay in the folder, see `core/archive_extraction.py`.
 
     Args:
         fname: the name of the file; by default the last part of `origin`. With `extract`, a name
-            without an ending is the name of the folder.
+            without an extension is the name of the folder.
         origin: the address: http, https or file.
         untar: extract a tar file.
         md5_hash: the file's hash by MD5; use `file_hash`.
         file_hash: the file's hash, in hexadecimal digits.
         cache_subdir: the folder in the cache, or an absolute path.
-        hash_algorithm: "md5", "sha256", or "auto" for either by the length.
+        hash_algorithm: "md5", "sha256", or "auto", which tells them apart by the hash's length.
         extract: extract a tar or zip file, and return the folder.
         archive_format: "tar", "zip", a list of them, "auto" for both, or None.
         cache_dir: the cache; by default $KERAS_HOME or ~/.keras.
@@ -123,8 +123,8 @@ def _name(fname, origin):
 
 
 def _folder(cache_dir, cache_subdir):
-    """Create and return the folder; without permission, use one of the system's temporary
-    folders."""
+    """Create and return the folder for downloads; if it is not writable, one in the system's
+    temporary folder."""
     base = Path(cache_dir or keras_home()).expanduser()
     try:
         folder = base / cache_subdir

@@ -93,14 +93,14 @@ def _parsed(name):
 
 
 class DTypePolicyMap(Configurable):
-    """A policy for each layer, by its path or regular expressions that match the whole path.
+    """A dtype policy for each layer; keys are paths or regular expressions for whole paths.
 
     Args:
         default_policy: for layers that no key matches; the current global policy if None.
         policy_map: a dict from paths and regular expressions ("encoder/.*") to policies.
 
     Raises:
-        ValueError: a path matches several keys and is none of them, or a key is set twice.
+        ValueError: a path matches several keys and equals none of them, or a key is set twice.
 
     >>> policies = DTypePolicyMap("float32", {".*/dense.*": "mixed_float16"})
     >>> policies["model/dense_1"].name, policies["model/softmax"].name
@@ -127,12 +127,12 @@ class DTypePolicyMap(Configurable):
 
     @property
     def compute_dtype(self):
-        """The dtype that layers without a key compute in."""
+        """The compute dtype of layers that no key matches."""
         return self.default_policy.compute_dtype
 
     @property
     def variable_dtype(self):
-        """The dtype of the weights of layers without a key."""
+        """The dtype of the weights of layers that no key matches."""
         return self.default_policy.variable_dtype
 
     @property

@@ -89,7 +89,9 @@ class DType(str):
         if self.is_floating:
             info = np.finfo(self.np) if self.np.kind == "f" else _bfloat16_info()
             return self.np.type(getattr(info, which))
-        raise DTypeError(f"dtype {self.name} has no {which}.")
+        raise DTypeError(
+            f"dtype.{which}: expected a boolean, integer or floating dtype, got {self.name}."
+        )
 
     def is_compatible_with(self, other: Any):
         return self is as_dtype(other)
@@ -239,7 +241,7 @@ def of_array(array):
     return by_array.get(array.dtype) or as_dtype(array.dtype)
 
 
-# ---- promotion: Keras's lattice, which is JAX's with floatx as the cap -----------------------
+# ---- promotion: Keras's lattice, which is JAX's with results limited to floatx ----------------
 
 _settings = {"floatx": float32, "epsilon": 1e-7, "python_float": float32}
 
@@ -281,8 +283,8 @@ def set_epsilon(value):
     _settings["epsilon"] = float(value)
 
 
-# For each dtype, the dtypes that promotion goes to next; "i*", "f*" and "c*" stand for Python's
-# int, float and complex.
+# For each dtype, its next larger dtypes in the promotion lattice; "i*", "f*" and "c*" stand for
+# Python's int, float and complex.
 _LATTICE = {
     "bool": ("i*",),
     "i*": ("uint8", "int8"),

@@ -98,7 +98,7 @@ class SaveError(FrameworkError, OSError):
 
 
 class ExportError(FrameworkError, ValueError):
-    """A model has a part that the format of an export cannot express."""
+    """A model contains something that the export format cannot represent."""
 
 
 class DownloadError(FrameworkError, OSError):
@@ -106,7 +106,7 @@ class DownloadError(FrameworkError, OSError):
 
 
 class WorkerError(FrameworkError, RuntimeError):
-    """A process that computes elements of a dataset has ended."""
+    """A worker process of a dataset has ended unexpectedly."""
 
 
 class TapeError(FrameworkError, RuntimeError):

@@ -1,7 +1,8 @@
-"""Formulas: one function of labels and predictions defines a public function and classes.
+"""Formulas of losses and metrics: one definition serves a public function and several classes.
 
-A formula computes one value per sample; its operands are already tensors. `public` makes the
-function that users call; `follow` makes the method of a class whose fields are the parameters.
+A formula computes one value per sample from labels and predictions that are already tensors.
+`public` turns it into the function that users call; `follow` adds it as a method to a class, such
+as a Loss, whose fields are the formula's parameters.
 """
 
 import functools
@@ -22,8 +23,8 @@ def public(operands, result=None, aliases=()) -> Callable[[F], F]:
     Args:
         operands: a function that converts the user's labels and predictions.
         result: a function that converts the formula's values, or None.
-        aliases: further names that `losses.get` and `metrics.get` accept for the classes that are
-            made from this function.
+        aliases: further names that `losses.get` and `metrics.get` accept for the classes that
+            `follow` completes with this function.
     """
 
     def decorate(formula) -> Any:
@@ -39,14 +40,14 @@ def public(operands, result=None, aliases=()) -> Callable[[F], F]:
 
 
 def follow(cls, function, method, registry, base):
-    """Complete a class from its formula: the method, the name, the docstring, the registration.
+    """Complete a class: add the formula as a method, set name and docstring, and register it.
 
     Args:
         cls: a class whose fields are those of `base` and the parameters of the function.
         function: the result of `public`, or a formula that has no public function.
         method: the name of the method that computes the values.
         registry: where the class is registered.
-        base: the base class of all classes made from formulas, such as FormulaLoss.
+        base: the base class that all classes of this kind share, such as FormulaLoss.
     """
     name, cls._framework.formula = snake_case(cls.__name__), function
     set_default(cls, "name", cls.__dict__.get("name") or name)

@@ -31,7 +31,7 @@ def _cell(value):
 
 
 def array_html(title, array, text):
-    """Return a small matrix or vector as a table, another array as its text."""
+    """Return a small matrix or vector as a table, and other arrays as text."""
     if array.ndim not in (1, 2) or array.size > _CELLS or not 0 < array.shape[-1] <= _WIDE:
         return f"<div><b>{escape(title)}</b><pre>{escape(text)}</pre></div>"
     rows = array.reshape(-1, array.shape[-1])

@@ -1,10 +1,10 @@
 """Internal state of objects and classes, kept in their attribute `_framework`.
 
-Users' subclasses may give attributes and methods any name that Keras leaves free. So an object of a
-public base class keeps its internal state in a record, `self._framework`, and a class keeps the
-settings of all its instances in `cls._framework`. Internal helpers are functions of a module.
-Internal calls of a public method that Keras lacks go to the class that `builtin` returns, because a
-user's class may define another method of this name.
+Users' subclasses may give attributes and methods any name that Keras does not use. To avoid
+clashes, an object of a public base class keeps its internal state in a record, `self._framework`,
+and a class keeps the settings of all its instances in `cls._framework`. Internal helpers are
+functions of a module, not methods. Internal calls of a public method that Keras lacks go to the
+class that `builtin` returns, because a user's class may define another method of this name.
 """
 
 
@@ -18,7 +18,7 @@ class Record:
 
 
 class Owning:
-    """Base of objects with a `Record`: a copy of an object gets a copy of its record."""
+    """Base of classes whose objects have a `Record`; a copied object gets a copy of the record."""
 
     def __getstate__(self):
         state = dict(vars(self))
@@ -63,7 +63,8 @@ class ClassRecord:
 
 
 class Shown:
-    """A read-only attribute whose value is in the record; an instance attribute hides it.
+    """A read-only attribute whose value is in the object's `Record`; an instance attribute of the
+    same name hides it.
 
     Args:
         name: the name of the record's attribute.

@@ -1,4 +1,4 @@
-"""The layout of a drawn graph in rows.
+"""Layout of a graph drawing: assigns each node a row and a horizontal position.
 
 A node is in the row below its lowest input. Within a row, nodes are ordered by the mean position of
 their neighbors (Sugiyama, Tagawa, Toda 1981, without dummy nodes).
@@ -14,7 +14,7 @@ def laid_out(nodes, edges):
 
     Args:
         nodes: objects with `key`, `width`, `row`, `x` (the middle) and `is_source`; a source is
-            placed one row above its first reader.
+            placed one row above the first node that uses it.
         edges: pairs of keys, without a cycle.
     """
     before = {n.key: [] for n in nodes}

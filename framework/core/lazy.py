@@ -1,9 +1,9 @@
-"""Namespaces that read their names from their stubs, and import a name at its first use (SPEC 1).
+"""Lazy namespaces: their .pyi stub lists the names, which are imported at first use (SPEC 1).
 
 As in every stub, `from module import name as name` exports a name, `from module import name` does
-not. Other lines are `from module import *`, for the names in `__all__` of a namespace or module
-(a list in the module's text, read without importing it), `other = name`, and declarations of names
-that the namespace itself defines, or that follow from declarations of ops (`ops/public.py`).
+not. Other lines of a stub are `from module import *`, for the names in `__all__` of a namespace or
+module (read from the module's source without importing it), `other = name`, and declarations of
+names that the namespace itself defines or that `ops/public.py` generates from ops.
 """
 
 import os
@@ -27,7 +27,7 @@ _stubs = {}
 class Stub:
     """The names of a namespace, read from its stub when one of them is first used.
 
-    The modules of `from module import *` are read only until the name in question is found.
+    The modules of `from module import *` are read one by one until one has the requested name.
 
     Args:
         namespace: the `__name__` of the module.
@@ -40,7 +40,7 @@ class Stub:
         self.homes = []  # modules from which the stub imports public names, in its order
         self._names = None  # {public name: (module that defines it, its name there)}
         self._private, self._aliases = {}, {}
-        self._stars = []  # modules whose names are not read yet, and namespaces
+        self._stars = []  # sources of `from ... import *`: modules not read yet, and namespaces
 
     def find(self, name):
         """Return (name of the module that defines `name`, its name there), or None.
@@ -64,7 +64,7 @@ class Stub:
 
     def all(self):
         """Return all public names, sorted."""
-        self.find("")  # is in no module, so all are read
+        self.find("")  # no module has this name, so the search reads all of them
         inherited = [name for home in self._stars for name in _stubs[home].all()]
         return sorted({*self._names, *self._aliases, *inherited})
 
@@ -141,7 +141,7 @@ def _exported(home):
         package, _, name = home.rpartition(".")
         try:
             listed = re.search(_ALL, _text(import_module(package), f"{name}.py"))
-        # A package has no file of this name, and an installation may lack source files.
+        # `home` is a package, which has no file of this name, or source files are not installed.
         except OSError:
             listed = None
         if listed:

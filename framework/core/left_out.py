@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class LeftOut(NamedTuple):
-    """One name, why it is left out, and what to use instead."""
+    """A public name that is left out, the reason, and what to use instead."""
 
     name: str
     reason: str
@@ -60,6 +60,6 @@ def _reference(namespace):
 
 
 def _below(namespace):
-    """Return the entry for a namespace whose names are all left out for one reason, or None."""
+    """Return the entry that applies to all names of a namespace, or None if there is none."""
     below = [entry for name, entry in entries().items() if name.startswith(namespace + ".")]
     return below[0] if len({entry.reason for entry in below}) == 1 else None

@@ -1,4 +1,4 @@
-"""The errors of ops for arrays that do not fit them, made from the errors that NumPy raises."""
+"""Conversion of NumPy's errors to the errors that ops raise for unsuitable arrays."""
 
 import numpy as np
 

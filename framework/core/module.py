@@ -145,7 +145,7 @@ def _visit(module, which, found, visited):
         _visit(child, which, found, visited)
 
 
-# A word of a class name starts at these positions, by TensorFlow's rule.
+# The positions where a word of a class name starts: TensorFlow splits "MyHTTPLayer" into 3 words.
 _WORD_STARTS = r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])"
 
 

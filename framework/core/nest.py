@@ -22,7 +22,7 @@ def is_nested(structure, composites=False):
     kind = type(structure)
     if kind in _LEAVES:
         return False
-    # A Shape is a tuple but counts as a leaf. Tensors have this attribute too, for a fast answer.
+    # A Shape is a tuple but counts as a leaf. Tensors have `_is_leaf` to skip slower checks.
     if getattr(kind, "_is_leaf", False):
         return False
     if kind is list or kind is tuple or isinstance(structure, _CONTAINERS):

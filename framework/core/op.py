@@ -34,7 +34,7 @@ _RAW = frozenset(
 
 
 class NoDerivative:
-    """The value of `no_derivative`, used instead of an input's rule: the derivative is None."""
+    """The class of `no_derivative`, which replaces the rule of an input without a derivative."""
 
     def __repr__(self):
         return "no_derivative"
@@ -44,9 +44,9 @@ no_derivative = NoDerivative()
 
 
 def first_order_only(g, needed):
-    """Raise an error. This is the derivative rule of an op that computes another op's joint rule.
+    """Raise an error; this is the derivative rule of ops that compute another op's backward pass.
 
-    Derivatives of higher order differentiate the composite of that other op instead.
+    Higher-order derivatives differentiate the `composite` of that other op instead.
     """
     raise FrameworkError(
         "The backward pass of an op with a composite has no derivative; "
@@ -61,17 +61,17 @@ class Op:
         name: unique in `table`.
         forward: a ufunc, or a function whose positional parameters are the inputs (arrays) and
             whose keyword-only parameters are the attributes. It returns one array, or a tuple of
-            arrays if `outputs` is not 1 (None: their number varies). With `saves`, it returns that
-            and a tuple of extra arrays for the backward.
+            arrays if `outputs` is not 1 (None: their number varies). With `saves`, it also returns
+            a tuple of extra arrays for the backward pass: (result, extra arrays).
         vjps: one rule per input, `rule(g, ...)`, written in ops, returning the cotangent of that
             input; or `no_derivative`. A rule's parameter names declare the values it reads: an
             input, `y` (the output), `saved`, an attribute, or an input's name followed by
-            `_shape` or `_dtype`. A record keeps only the values that rules of tracked inputs read.
+            `_shape` or `_dtype`. The tape keeps only values that rules of tracked inputs read.
             `g` is the output's cotangent, or a tuple for several outputs.
         backward: instead of `vjps`, one joint rule that may also name `needed` (a tuple of bools,
             one per input) and returns a sequence of cotangents, one per input (None where not
             needed). With a variadic forward (`*xs`) it may name `xs`, `xs_shape` and so on.
-        kind: one of KINDS.
+        kind: one of KINDS; the compiler and shape inference treat all ops of a kind alike.
         broadcasts: inputs are broadcast against each other; the tape sums their cotangents back.
         composite: the forward in differentiable ops, for forward mode and export. It replaces a
             joint rule under an outer tape, so that higher orders are exact.
@@ -81,11 +81,11 @@ class Op:
             check (see `core/shape_checks.py`). The inputs are arrays, or KerasTensors in a symbolic
             call.
         listed: whether `table` contains it; False for an op of one user's function.
-        sized_by_values: the shapes of results depend on the inputs' values: a plan checks that
-            they are the traced shapes.
+        sized_by_values: the shapes of results depend on the inputs' values, so a compiled plan
+            checks that they equal the traced shapes.
         fresh: results and saved values never share memory with inputs. Plans assume this of
             ufuncs; results of other ops without `fresh` may be views.
-        raises: whether it may raise because of its inputs' values, such as positions, divisors or
+        raises: whether it may raise because of its inputs' values, such as indices, divisors or
             matrices: True, or a function of the output's dtype. A plan assigns no variable before
                 the last op with `raises`.
     """
@@ -99,7 +99,7 @@ class Op:
     # whether derivative rules get None, not zeros, for an output without a cotangent
     takes_none = False
 
-    # A copy or an unpickled op is the same object, because plans compare ops by identity.
+    # Copying or unpickling an op returns the same object, because plans compare ops by identity.
     def __reduce__(self):
         place = _place_of(self)
         return (_op_at, place) if place else super().__reduce__()
@@ -187,7 +187,8 @@ class Op:
         return outputs[0] if single else outputs
 
     def _unusual(self, args, attrs):
-        """Delegate the call to an argument that is an Operand, or convert arguments to arrays."""
+        """Delegate the call to an argument that is an `Operand`; otherwise convert the arguments
+        to tensors and arrays, and call the op with them."""
         for arg in args:
             if isinstance(arg, Operand):
                 args = tuple([a._read() if isinstance(a, WeakNumber) else a for a in args])
@@ -199,7 +200,8 @@ class Op:
         return self(*args, **attrs)
 
     def _with_numbers(self, args):
-        """Replace weak numbers by 0-d tensors for a ufunc of one dtype, otherwise by numbers."""
+        """Replace each WeakNumber by a Python number, or by a 0-d tensor in the tensors' dtype if
+        they share one and the op is a ufunc."""
         found = {a.array.dtype for a in args if type(a) is Tensor}
         alike = len(found) == 1 and isinstance(getattr(self.forward, "ufunc", self.forward), ufunc)
         dtype = dtypes.as_dtype(*found) if alike else None
@@ -213,7 +215,7 @@ class Op:
     def plan(self, mask):
         """Return what a tape records for the tracked inputs in `mask` (bit i: input i is tracked).
 
-        None if no tracked input has a rule; otherwise a tuple of (position, rule, pick), or for
+        None if no tracked input has a rule; otherwise tuples (position, rule, pick), or for
         a joint rule ((positions,), rule, pick). `pick` says what the rule reads after `g`: None
         for nothing, an int for the input at that position alone (-1: for the output alone), else
         a function `pick(args, attrs, y, saved)` that returns the arguments.
@@ -233,8 +235,8 @@ class Op:
         return made or None
 
     def chain(self, mask):
-        """Return the plan as a linked list `(position, rule, reads, pick, rest)`, the fastest form
-        for the tape; None if the inputs have no rules of their own (none, or a joint one).
+        """Return the result of `plan` as a linked list `(position, rule, reads, pick, rest)`, the
+        fastest form for the tape; None if the inputs have no rules, or only a joint one.
 
         `reads`: READS_NOTHING, READS_INPUT (at position `pick`), READS_PICKED, or READS_OUTPUT.
         """
@@ -257,8 +259,8 @@ class Op:
 
 
 def _narrowed(args, arrays):
-    """Return the arguments with floats as bfloat16 if an array is bfloat16, otherwise None."""
-    # NumPy computes bfloat16 with a Python float in float32.
+    """Return the arguments with Python floats as bfloat16 if an array is bfloat16, else None."""
+    # Without this conversion, NumPy computes a bfloat16 array with a Python float in float32.
     for array in arrays:
         if type(array) is ndarray and array.dtype.kind == "V":
             return [np.asarray(a, array.dtype) if type(a) is float else a for a in args]
@@ -266,7 +268,8 @@ def _narrowed(args, arrays):
 
 
 def _place_of(op):
-    """Return (module, attribute) where an op of the table is defined; None for other ops."""
+    """Return (module, attribute) where an op is defined, to pickle it by name; None if the op is
+    not in `table`."""
     if table.get(op.name) is op:
         for name, module in list(sys.modules.items()):
             if name.startswith("framework.ops."):
@@ -354,7 +357,7 @@ def _reads(pick):
 
 
 def _picker(op, rule):
-    """Return the function `pick` that selects the values a rule reads (see `Op.plan`)."""
+    """Return the `pick` of a rule, which selects the values it reads (see `Op.plan`)."""
     names = list(inspect.signature(rule).parameters)[1:]
     if not names:
         return None

@@ -6,7 +6,7 @@ from framework.core.operator_types import Operators
 class Operand(Operators):
     """An input of an op that is not a Tensor; the op delegates its call to the operand.
 
-    Conversion returns an operand unchanged. A subclass has `shape`, `dtype` and
+    Conversion to a tensor returns an operand unchanged. A subclass has `shape`, `dtype` and
     `_op_call(op, args, attrs)`, which returns the result of `op(*args, **attrs)`.
     """
 
@@ -19,7 +19,7 @@ class Operand(Operators):
 class WeakNumber:
     """A symbolic Python number in a trace. Combined with a tensor, it adopts the tensor's dtype.
 
-    Conversion treats a WeakNumber as a number of the Python type that `__class__` returns.
+    Conversion to a tensor treats it as a number of the Python type that `__class__` returns.
     """
 
     __slots__ = ()
@@ -29,5 +29,5 @@ class WeakNumber:
         raise NotImplementedError
 
     def _adopted(self, dtype):
-        """Return the number as a 0-d tensor of `dtype`, or None if `dtype` may not hold it."""
+        """Return the number as a 0-d tensor of `dtype`, or None if it may not fit `dtype`."""
         raise NotImplementedError

@@ -1,8 +1,8 @@
-"""Public functions as operations of a model.
+"""Public functions called on KerasTensors: they become operations of a functional model.
 
 Most functions call a few ops, which accept KerasTensors. A function that needs sizes as numbers, or
-values, becomes one operation of the model, which calls the function on tensors. Its output shapes
-are inferred with stand-ins (`standins.py`).
+values, becomes one operation of the model, which calls the function on tensors when it runs. Its
+output shapes are inferred by calling it on small arrays (`standins.py`).
 """
 
 import functools
@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable)
 
 
 class FunctionOperation:
-    """A public function as one operation of a model.
+    """A public function as one operation of a functional model.
 
     Args:
         function: any function; the model calls it on tensors.
@@ -102,8 +102,8 @@ def always(function: F) -> F:
 
 
 def when_run(function: F) -> F:
-    """Decorate a check of values, which symbolic calls skip, because KerasTensors have no
-    values."""
+    """Decorate a function that checks values: symbolic calls skip it, because KerasTensors have
+    no values."""
 
     @functools.wraps(function)
     def check(*args, **kwargs):
@@ -145,7 +145,7 @@ def apply(operation, args, kwargs, error=None) -> Any:
 
 
 def _explained(failure, leaves):
-    """Return the error that the run on stand-ins raised, with the sizes that the stand-ins had."""
+    """Return the error of the run on stand-ins; a FrameworkError also names the symbolic shapes."""
     if isinstance(failure, FrameworkError):
         shapes = ", ".join(str(x.shape) for x in leaves if isinstance(x, KerasTensor))
         failure.args = (f"{failure} [no sizes that replace None fit the shapes {shapes}]",)
@@ -157,8 +157,8 @@ def _outputs(operation, args, kwargs, runs, possible=None):
 
     Args:
         operation, args, kwargs: the call.
-        runs: its results.
-        possible: the sizes that count as known in results; None if no size was guessed.
+        runs: the call's results, one entry per run.
+        possible: the sizes that count as known in results, if sizes were guessed; None: all.
     """
     flat = [nest.flatten(run) for run in runs]
     if len({len(leaves) for leaves in flat}) > 1:
@@ -174,7 +174,7 @@ def _outputs(operation, args, kwargs, runs, possible=None):
 
 
 def _common(operation, leaves, possible):
-    """Return the KerasTensor for one leaf of the results of several runs."""
+    """Return one leaf of the results as a KerasTensor, from its values in several runs."""
     leaf = leaves[0]
     if type(leaf) in (bool, int, float):
         return leaf if len(set(leaves)) == 1 else SymbolicNumber(type(leaf))

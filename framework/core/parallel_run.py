@@ -1,4 +1,4 @@
-"""`run` calls a function for each part of a task; `kernels.threads` makes `run` parallel."""
+"""`run` calls a function for each part of some work; `kernels.threads` makes it parallel."""
 
 
 def run(function, parts):

@@ -79,7 +79,7 @@ def _shaped(shape, dtype):
 
 
 def _from_buffer(data, dtype, shape, order):
-    """Return the array that a pickle stores in the form of pickle protocol 5, as a buffer."""
+    """Return an array that the pickle stores as one buffer, as pickle protocol 5 does."""
     dtype = _shaped(shape, dtype)
     size = math.prod(shape) * dtype.itemsize
     if type(data) not in (bytes, bytearray) or dtype.kind == "O" or len(data) != size:
@@ -118,7 +118,7 @@ ARRAYS = {
 
 
 def load_npz(file, names, limit=2**31):
-    """Return the arrays with these names in a .npz file, of numbers or of plain Python objects.
+    """Return the named arrays of a .npz file; elements are numbers or plain Python objects.
 
     Args:
         file: a path.
@@ -146,7 +146,7 @@ def load_npz(file, names, limit=2**31):
 
 
 def load_npy(data, what):
-    """Return the array in the bytes of a .npy file, of numbers or of plain Python objects.
+    """Return the array in `data`, the bytes of a .npy file; elements are numbers or plain objects.
 
     Raises:
         UnsafeFileError: an object is not plain data.

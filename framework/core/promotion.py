@@ -1,7 +1,8 @@
 """Conversion of an op's operands to tensors of one dtype, by TensorFlow's rule or by Keras's.
 
-`strict` (TensorFlow's names): numbers and arrays take the tensor's dtype; two dtypes raise.
-`promote` (keras.ops): Keras's dtype promotion. KerasTensors pass through both unchanged.
+`strict`, for TensorFlow's functions: numbers and arrays take the tensor's dtype; tensors of two
+dtypes raise an error. `promote`, for keras.ops: Keras's dtype promotion. Both return KerasTensors
+unchanged.
 """
 
 from typing import Any
@@ -17,7 +18,7 @@ from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
 from framework.core.variable import CoreVariable, KerasVariable, Variable
 
-# For each type of Python number, the NumPy kinds of the dtypes that such a number can take on.
+# For each type of Python number, the kinds (`np.dtype.kind`) of the dtypes that it converts to.
 _NUMBERS = {float: "fc", int: "fiuc", bool: "bfiuc", complex: "c"}
 # Types are looked up here by `type(x)`, which is faster than isinstance.
 _VARIABLES = frozenset((Variable, KerasVariable))
@@ -107,7 +108,7 @@ def _is_typed(value):
 
 
 def _untyped(values):
-    """Return operands without a tensor as tensors of one dtype.
+    """Return operands, none of which is a tensor itself, as tensors of one dtype.
 
     Tensors in lists decide the dtype, then arrays, then Python's promotion of numbers.
     """

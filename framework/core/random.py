@@ -1,7 +1,7 @@
-"""Random numbers: each draw uses Philox with the seed as key and its number as counter.
+"""Random numbers: each draw uses Philox with the seed as key and the draw's number as counter.
 
-A draw does not depend on earlier draws, threads or sizes. All draws except `permutation` and
-`buffer_slots` go through `draw`, which notifies recorders.
+A draw does not depend on the sizes of earlier draws or on threads. All draws except `permutation`
+and `buffer_slots` go through `draw`, which notifies recorders.
 """
 
 import contextlib
@@ -23,12 +23,14 @@ from framework.core.variable import KerasVariable
 _MANY = 1 << 17  # Draws of at least this many values (0.4 ms on one thread) use several threads.
 _SHARE = 1 << 16
 
-# Second word of Philox's key. It makes draws, shuffles and buffer slots of one seed independent.
+# Second word of Philox's key. It makes draws, shuffles and shuffle-buffer positions of one seed
+# independent.
 _DRAWS, _SHUFFLES, _SLOTS = 0, 1, 2
 
 
 class _Bits(threading.local):
-    """One Philox per thread; a draw sets its key and counter, 10 times faster than creating one."""
+    """One Philox per thread; setting its key and counter for each draw is 10 times faster than
+    creating a new one."""
 
     place = None  # the `drawing_at` context that is open in this thread, or None
     philox: Any = None
@@ -40,7 +42,8 @@ class _Bits(threading.local):
         self.state = self.philox.state
 
     def at(self, seed, number, use=_DRAWS, counted=0):
-        """Return the generator at the start of a draw, or `counted` steps of four words later."""
+        """Set the generator to the start of a draw, or `counted` steps of four 64-bit words after
+        it, and return the generator."""
         if self.philox is None:
             self.begin()
         state = self.state
@@ -152,7 +155,7 @@ def place_key(seed, epoch):
 
 
 class Stateless:
-    """A source of draws that are all the same, as with an int `seed=` argument in Keras."""
+    """A source whose draws are all the same, as with an int `seed=` argument in Keras."""
 
     def __init__(self, seed, number=0):
         self._at = int(seed) % 2**64, int(number)
@@ -273,7 +276,7 @@ class Draw:
 
 
 class _Shared:
-    """A generator that computes on several threads what `_bits.at(*at)` draws on one."""
+    """A generator that computes the numbers of `_bits.at(*at)` on several threads."""
 
     def __init__(self, at):
         self._at = at
@@ -304,8 +307,8 @@ def _uniform(generator, shape, dtype, low, high):
 
 
 def _below(numbers, low, high):
-    """Return 16-bit floats below `high`; a float that was rounded up to `high` becomes the next
-    lower one."""
+    """Return the numbers as 16-bit floats below `high`; one that was rounded up to `high` becomes
+    the next smaller float."""
     low, high = (np.asarray(bound, numbers.dtype) for bound in (low, high))
     return np.where(numbers == high, np.nextafter(high, low), numbers)
 
@@ -349,7 +352,7 @@ def _whole_range(generator, shape, dtype, _low, _high):
 
 
 def _classes(generator, shape, dtype, edges, unique):
-    """Return class indices; the last element is the number of draws that were needed.
+    """Draw class indices; after them, the result has the number of draws that were needed.
 
     Args:
         edges: the cumulative probabilities of the classes, up to 1.

@@ -1,6 +1,7 @@
-"""Recorders: the stack of open recorders of each thread, and the five events that they receive.
+"""Recorders: the stack of open recorders of each thread, and the events that they receive.
 
-`push` opens a recorder (a `GradientTape`, a trace), `remove` closes it. While open it receives
+`push` opens a recorder (a `GradientTape`, a trace), `remove` closes it. While open it receives five
+events, and others that it may ignore (`begin_block`, `layer_call`, ...):
 
 1. an op: its inputs, outputs, attributes and saved arrays        (raised in `core/op.py`)
 2. a variable read: the variable and the new tensor               (`core/variable.py`)
@@ -22,7 +23,7 @@ serials = itertools.count(1)
 class Recorder:
     """Base class: ignores all events; subclasses override the events that they need."""
 
-    replays = False  # True if computations must run as ops, so that they can be repeated
+    replays = False  # True if every computation must run as an op, so that it can be repeated
     differentiates = False  # True for a recorder that may differentiate the recorded ops
     # True for the tape around a vjp that forward-mode differentiation transposes
     transposes = False
@@ -44,25 +45,25 @@ class Recorder:
         """Event: Python code read the value of `tensor` by `how` ("bool", "numpy", ...)."""
 
     def begin_block(self, key: TensorLike, inputs: TensorLike, variables: Any):
-        """The caller is about to change `variables` by ops that `key` and `inputs` determine.
+        """Event: the caller will now change `variables` by ops that `key` and `inputs` determine.
 
         `key` is compared by `==`, `inputs` are tensors. Returns True if the recorder does not need
-        these ops; the caller may then change the variables without ops. The caller always calls
-        `end_block` afterwards.
+        these ops, for example because it has traced the same block before; the caller may then
+        change the variables without ops. The caller always calls `end_block` afterwards.
         """
         return False
 
     def end_block(self):
-        """The block that `begin_block` announced is over."""
+        """Event: the block that `begin_block` announced is over."""
 
     def layer_call(self, layer: Any) -> None:
-        """Event for information: the innermost layer call is now `layer`, or None."""
+        """Event: the innermost layer call is now that of `layer`, or there is none (None)."""
 
     def loss_added(self, tensor: TensorLike) -> None:
-        """Event for information: a layer added `tensor` to its `losses`."""
+        """Event: a layer added `tensor` to its `losses`."""
 
     def effect(self, what: str) -> None:
-        """Event for information: `what` ("tf.print") has an effect outside the program."""
+        """Event: `what`, such as "tf.print", has an effect outside the program."""
 
 
 class _Thread(threading.local):

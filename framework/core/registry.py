@@ -15,7 +15,7 @@ from framework.core.lazy import defining_modules
 
 
 class Registry:
-    """The named classes and functions of one kind, such as "optimizer", in all usual spellings.
+    """The classes and functions of one kind, such as "optimizer", by name in all usual spellings.
 
     `add` is a decorator. `get` accepts a name, a class, an instance, a config or a callable.
     `package` names the package whose modules register them: a name that is not registered yet is
@@ -38,7 +38,7 @@ class Registry:
             if inspect.isclass(target):
                 self.classes[snake_case(own)] = target
             for name in (own, snake_case(own), *names):
-                # A spelling belongs to the first object registered with it.
+                # If two objects share a spelling, it stands for the one registered first.
                 self._spellings.setdefault(name.lower(), own)
             return target
 

@@ -1,8 +1,8 @@
 """Checks of the input shapes of ops whose kernels index without bounds checks.
 
 With inconsistent shapes such a kernel would read or write outside an array. So the op has a
-`check`, which its forward calls first. Plans call the kernel directly: their shapes were checked
-when the plan was traced.
+`check`, which its forward calls first. Compiled plans call the kernel directly, because their
+shapes were checked during the trace.
 """
 
 import functools

@@ -45,11 +45,11 @@ class At(NamedTuple):
     """An assumption: values for the unknown sizes of inputs, and the contents of stand-ins.
 
     Args:
-        first, others: the size of the first axis and of the others.
+        first, others: the size of a first axis and of other axes, where it is unknown.
         fill: "zeros", "rising" (0, 1, 2, ..., for sizes computed from values), "turns"
             (1 and 0 alternating) or "eye" (identity matrices, for functions that divide by them).
         apart: 1 or -1: inputs have different sizes, later ones are larger or smaller; 0: equal.
-        followed: whether sizes are propagated through earlier calls.
+        followed: whether sizes are propagated through the calls that computed the arguments.
     """
 
     first: int
@@ -60,7 +60,7 @@ class At(NamedTuple):
 
 
 def trials(leaves):
-    """Yield pairs of assumptions (At); the first pair that works for the call tells the sizes."""
+    """Yield pairs of assumptions (At); the first pair without an error is used for the call."""
     fills = ("rising", "turns", "zeros")
     if sum(isinstance(leaf, KerasTensor) for leaf in leaves) > 1:
         for a, b in (PAIRS[0], PAIRS[4]):
@@ -77,10 +77,10 @@ EXTREMES = At(1, 1), At(6 * 512, 9 * 512)
 
 
 def completed(pair, leaves):
-    """Return the pair, and each of EXTREMES that gives a number in the arguments a new value.
+    """Return the pair of assumptions, with those of EXTREMES that change a symbolic argument.
 
-    Both members of the pair may give `n // 64` or `min(n, 3)` the same value, although it depends
-    on a size; the extreme sizes show that.
+    Under both assumptions of the pair, `n // 64` or `min(n, 3)` may have the same value, although
+    it depends on a size; the extreme sizes show that.
     """
     symbolic = [x for x in leaves if isinstance(x, KerasTensor)]
 
@@ -95,7 +95,7 @@ def completed(pair, leaves):
 
 
 def guesses(leaves):
-    """Yield an assumption (At) for each size that the unknown ones may have, from the arguments."""
+    """Yield assumptions (At) in which unknown sizes equal sizes or ints among the arguments."""
     numbers = [n for n in leaves if type(n) is int and 0 < n < 100]
     for n in dict.fromkeys([*known_sizes(leaves), *numbers, sum(numbers), *SMALL]):
         for first in (2, 3, n):
@@ -133,14 +133,14 @@ def _stand_in(x, k):
 def _filled(shape, dtype, fill, most):
     count = math.prod(shape)
     if count > most:
-        raise ShapeError(f"Stand-ins of shape {shape} would be too large.")
+        raise ShapeError(f"Shape inference needs an array of shape {shape}, which is too large.")
     if dtype.kind in "OSU":
         return np.full(shape, b"", object)
     if fill == "eye":
         matrix = np.eye(*shape[-2:], dtype=dtype) if len(shape) > 1 else np.ones((), dtype)
         return np.array(np.broadcast_to(matrix, shape))
     if fill == "rising" and dtype.kind != "b":
-        # a scalar is 1, not 0 as with "zeros": `tf.range(scalar)` then differs in size
+        # a scalar is 1, but 0 with "zeros", so that the size of `tf.range(scalar)` differs
         return np.arange(count).astype(dtype).reshape(shape) if shape else np.ones((), dtype)
     array = np.zeros(count, dtype)
     if fill != "zeros":
@@ -157,7 +157,7 @@ def value_at(x, k):
         return None
     memo = _memo(x)
     if ("value", k) not in memo:
-        memo["value", k] = None  # The value counts as unknown if the next line raises an error.
+        memo["value", k] = None  # if the next line raises an error, the value counts as unknown
         memo["value", k] = _value(x, k)
     return memo["value", k]
 
@@ -208,7 +208,7 @@ def _as_input(x, k):
 
 
 def _inputs_of(x):
-    """Return the arguments with unknown sizes of the call that computed `x`."""
+    """Return those arguments of the call that computed `x` whose shape has unknown sizes."""
     if x.origin is None:
         return []
     leaves = nest.flatten(x.origin[1:3])
@@ -216,7 +216,7 @@ def _inputs_of(x):
 
 
 def _from_inputs_on(x, k):
-    """Return the tensors from the inputs to `x`, each after those that it is computed from."""
+    """Return `x` and the tensors that it is computed from, in topological order."""
     found, begun, stack = [], {id(x)}, [(x, iter(_inputs_of(x)))]
     while stack:
         each, waiting = stack[-1]

@@ -1,7 +1,7 @@
-"""StatelessScope: a context in which variables have other values and keep their own.
+"""StatelessScope: a context that gives variables temporary values; their own stay unchanged.
 
-The scope is a recorder that asks for ops, so that no update writes into a buffer; reads and
-assignments of variables go to the innermost scope instead of the buffers (`core/variable.py`).
+Reads and assignments go to the innermost scope instead of the variables' buffers
+(`core/variable.py`). While it is open, every update runs as ops, so none writes into a buffer.
 """
 
 from typing import Any
@@ -87,7 +87,7 @@ class _AsOps(Recorder):
 
     @property
     def aside(self):
-        return self  # The scope stays open inside `pause_all`.
+        return self  # this recorder stays open inside `pause_all`
 
 
 def _fitting(variable, value):

@@ -1,4 +1,4 @@
-"""The variables of an object in a store: a mapping from "0", "1", ... to arrays."""
+"""Write the variables of an object to a store (a mapping from "0", "1", ... to arrays) and back."""
 
 import math
 from functools import partial
@@ -14,7 +14,7 @@ from framework.core.tensor import Tensor
 def store_variables(variables, store):
     """Put the values of variables into a store, numbered in order.
 
-    A store with `hold(key, array)` does not change the arrays, so it gets no copies.
+    A store with a method `hold(key, array)` does not change arrays, so it receives no copies.
     """
     hold = getattr(store, "hold", None)
     for number, variable in enumerate(variables):
@@ -65,7 +65,7 @@ class _ShapeMismatchError(LoadError, ShapeError):
 def load_variables(variables, store, what):
     """Assign stored arrays to variables after checking all of them."""
     check_variables(variables, store, what)
-    # A store that reads from a file fills the variables' memory.
+    # A store with `read_into` reads from a file directly into the variables' memory.
     read = getattr(store, "read_into", None)
     for number, variable in enumerate(variables):
         if read is None:
@@ -76,14 +76,14 @@ def load_variables(variables, store, what):
 
 
 def set_variable(variable, read):
-    """Set a variable to the array that `read` returns, in its own memory where that is safe.
+    """Set a variable to the values that `read` returns, writing into its buffer if that is safe.
 
-    Filling memory that nothing else refers to avoids a second array and its page faults.
+    This avoids a second array and its page faults.
 
     Args:
         variable: a variable.
-        read: called with an array or None; it fills this array if shape and dtype are those of the
-            stored values, and else returns a new one.
+        read: called with the variable's buffer, or None if it is shared; fills the buffer if its
+            shape and dtype are those of the stored values, otherwise returns a new array.
     """
     into = own_memory(variable)
     array = read(into)
@@ -92,7 +92,7 @@ def set_variable(variable, read):
 
 
 def own_memory(variable):
-    """Return the array of a variable if nothing else refers to it or records it; else None."""
+    """Return the buffer of a variable if nothing else refers to it and no recorder is open."""
     if thread.stack or thread.stateless is not None or thread.symbolic is not None:
         return None
     array = variable._array
@@ -104,8 +104,8 @@ def own_memory(variable):
 class budget:
     """Context in which all new variables together may have at most `size` bytes.
 
-    A config can ask for variables of any size. While a file is loaded, they may not be larger than
-    the arrays in it, so memory is taken only for values that exist.
+    The config in a file can ask for variables of any size. While the file is loaded, variables may
+    not be larger than the arrays in it, so a small file cannot claim much memory.
 
     Args:
         size: in bytes.

@@ -27,7 +27,7 @@ class KerasTensor(Operand):
     """
 
     # `origin` is (operation, args, kwargs, index) of the call that computed the tensor; None for an
-    # input. `_stand_ins` belongs to `core/standins.py`.
+    # input. `_stand_ins` is used by `core/standins.py`.
     __slots__ = (
         "__weakref__", "_keras_mask", "_stand_ins", "dtype", "name", "origin", "shape", "sparse",
     )  # fmt: skip
@@ -85,7 +85,7 @@ class KerasTensor(Operand):
     item = tolist = _refuse
 
     def _op_call(self, op, args, attrs):
-        # The call keeps variables as its arguments, because the model reads them at each call.
+        # Variables stay variables in `args`, because the model reads their values at each call.
         return call(op, args, attrs)
 
     def __len__(self):
@@ -124,12 +124,12 @@ class calling:
 
 
 class drawn_as_zeros(str):
-    """The name of a symbolic call on stand-ins, in which random draws return zeros."""
+    """The name of a call on stand-ins, set as `thread.symbolic`: random draws then return zeros."""
 
     __slots__ = ()
 
 
-# attributes of ops that are a size; a value of None is an unknown size
+# names of op attributes whose value is a size; None stands for an unknown size
 _SIZES = ("size", "classes", "depth", "count")
 
 
@@ -152,7 +152,7 @@ def call(op, args, attrs):
 
 
 def _resized(op, args, attrs):
-    """Return the KerasTensor of an equivalent op call that needs no unknown sizes."""
+    """Return the result of an equivalent op call whose attributes have no unknown sizes."""
     shape = attrs["shape"]
     index = _ones_moved(args[0].shape, shape) if op.name == "reshape" else None
     if index is not None:
@@ -163,7 +163,8 @@ def _resized(op, args, attrs):
 
 
 def _ones_moved(before, after):
-    """Return the index that reshapes by adding or removing axes of size 1; None if impossible."""
+    """Return the index that reshapes `x[index]` by adding or removing axes of size 1; None if the
+    reshape needs more than that."""
     if [n for n in before if n != 1] != [n for n in after if n != 1]:
         return None
     index, rest = [], list(before)
@@ -180,8 +181,8 @@ def _ones_moved(before, after):
 def infer(op, args, attrs):
     """Return the output's (shape, dtype); a list for several outputs.
 
-    It uses the op's `infer`, then the rule of its kind. Otherwise the forward runs on zeros twice,
-    with two small sizes for unknown dimensions; a size that differs is unknown.
+    It uses the op's `infer` or the rule for the op's kind. Without either, the forward runs on
+    zeros twice, with two small sizes for unknown dimensions; a size that differs is unknown.
     """
     if op.check is not None:
         op.check(*args)
@@ -208,7 +209,7 @@ def infer(op, args, attrs):
 
 
 def _fitting(op, args, attrs, error):
-    """Return specs inferred with a known size in place of None; that size is unknown in them."""
+    """Infer specs with a known size instead of None; each occurrence of it becomes None again."""
     for n in known_sizes(args):
         try:
             found = _specs(op, [_zeros(a, n) for a in args], attrs, args)
@@ -256,7 +257,7 @@ def _forward(op, arrays, attrs, args):
 
 
 def _zeros(arg, size, rank_only=False):
-    """Return an argument as an array for inference; a KerasTensor as zeros without memory."""
+    """Return an argument as an array for inference; a KerasTensor as zeros that take no memory."""
     if isinstance(arg, KerasTensor):
         if arg.is_number:
             return arg.kind(1)

@@ -85,7 +85,7 @@ class SymbolicNumber(KerasTensor, WeakNumber):
 
 
 class _Python:
-    """A function of Python numbers, such as an addition of sizes, as an operation of a model."""
+    """A function of Python numbers, such as an addition of sizes, as an operation in a model."""
 
     def __init__(self, function, name=None):
         self.function, self.name = function, name or function.__name__.strip("_")

@@ -210,7 +210,7 @@ class _Masks:
 
 
 masks = _Masks()
-# This is the descriptor of the slot; the property below replaces it in the class.
+# Keep the slot's descriptor, because the property below replaces it in the class.
 _mask = Tensor._keras_mask
 
 

@@ -6,7 +6,7 @@ A subclass or an object can define the name itself.
 
 
 class TorchWord:
-    """A name of PyTorch; the AttributeError that reading it raises names the equivalent here."""
+    """A name of PyTorch; reading it raises an AttributeError that names the equivalent here."""
 
     library = "PyTorch"
 
@@ -24,7 +24,7 @@ class TorchWord:
 
 
 class ArrayWord(TorchWord):
-    """A method of NumPy's arrays; the error that reading it raises names the function to use."""
+    """A method of NumPy's arrays; reading it raises an error that names the function to use."""
 
     library = "NumPy"
 
@@ -47,7 +47,7 @@ _FRESH = "Leave out the call: a tape returns new gradients and does not add them
 
 
 class TensorWords:
-    """Base of tensors and variables: the names of torch.Tensor and numpy.ndarray."""
+    """Base of tensors and variables, with errors for names of torch.Tensor and numpy.ndarray."""
 
     __slots__ = ()
 
@@ -104,7 +104,7 @@ class TensorWords:
 
 
 class LayerWords:
-    """Base of layers and models: the names of torch.nn.Module."""
+    """Base of layers and models, with errors for names of torch.nn.Module."""
 
     parameters = TorchWord("Use trainable_variables, or variables to include the others.")
     named_parameters = TorchWord("Use {v.path: v for v in model.variables}.")
@@ -127,7 +127,7 @@ class LayerWords:
 
 
 class OptimizerWords:
-    """Base of optimizers: the names of torch.optim.Optimizer."""
+    """Base of optimizers, with errors for names of torch.optim.Optimizer."""
 
     step = TorchWord(
         "Use optimizer.apply_gradients(zip(gradients, variables)), with the gradients of "

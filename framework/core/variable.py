@@ -24,13 +24,13 @@ from framework.core.recorders import replaying, serials, thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Ref, Tensor, _numpy_text
 
-# Locks for in-place additions, so that no thread's update is lost. A variable's serial selects its
-# lock; several variables share one.
+# Locks for in-place additions, so that no thread's update is lost. A variable's serial number
+# selects its lock; several variables share a lock.
 _turns = tuple([threading.RLock() for _ in range(16)])
 
 
 class CoreVariable(Operators):
-    """A buffer of one dtype with an identity; reads and assignments notify recorders."""
+    """A mutable buffer of one dtype; reads and assignments notify recorders."""
 
     __slots__ = ("__dict__", "__weakref__", "_array", "_trainable", "serial")
     _casts = False  # whether `assign` casts values of another dtype instead of raising
@@ -56,7 +56,7 @@ class CoreVariable(Operators):
 
     @property
     def array(self):
-        """The variable's array; no read event. Code that writes to it first calls `exclusive`."""
+        """The variable's buffer; recorders get no event. Call `exclusive` before writing to it."""
         return self._array
 
     @property
@@ -123,7 +123,7 @@ class CoreVariable(Operators):
         if delta is None:
             return self
         with _turns[self.serial % len(_turns)]:
-            # The sum is computed by ops, so that a replay adds the values of that run.
+            # The sum is computed by ops, so that a compiled plan computes it again in each run.
             if replaying():
                 both = type(self).__add__ if ufunc is np.add else type(self).__sub__
                 self._hold(both(self, delta))
@@ -160,7 +160,7 @@ class CoreVariable(Operators):
         if type(value) is not Tensor:
             value = conversion.tensor(value, dtypes.of_array(self._array), self._casts)
             if isinstance(value, Operand):
-                np.asarray(value)  # raises an error, because this operand stands for many values
+                np.asarray(value)  # raises an error: this operand represents many rows
         array = value.array
         spreads = what != "assign" and not array.ndim
         if array.shape != self._array.shape and not (spreads or self._takes(array.shape, what)):
@@ -419,7 +419,8 @@ class KerasVariable(CoreVariable):
         for given, known in ((aggregation, _AGGREGATIONS), (synchronization, _SYNCHRONIZATIONS)):
             if given not in known:
                 raise InvalidArgumentError(
-                    f"Variable: expected one of {', '.join(map(repr, known))}, got {given!r}."
+                    "Variable: aggregation or synchronization: expected one of "
+                    f"{', '.join(map(repr, known))}, got {given!r}."
                 )
         if isinstance(initializer, str):
             # `framework.initializers` depends on this module: import it only when a name is looked

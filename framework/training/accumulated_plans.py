@@ -1,8 +1,9 @@
-"""Compiled plans of a step with accumulation or observers, and of `gradients` and `apply` alone.
+"""Compiled plans of training steps that accumulate gradients or report values to callbacks, and
+of `step.gradients` and `step.apply`.
 
 A plan is a function of arrays. So accumulated gradients are an argument and a result, and the
 values that a callback needs are results. Whether an update is due and which values are needed
-are part of the plan's key.
+are part of the key under which the plan is cached.
 """
 
 from functools import partial
@@ -25,7 +26,7 @@ _OUTPUTS, _GRADIENTS = ObjectToken("returns outputs"), ObjectToken("returns grad
 
 
 class StepParts:
-    """The plans of a `TrainingStep`'s calls other than the plain step."""
+    """Runs all calls of a `TrainingStep` by compiled plans, except the plain step."""
 
     def __init__(self, step):
         self._step = step
@@ -35,7 +36,7 @@ class StepParts:
     # ---- the whole step ----
 
     def whole(self, x, y, sample_weight):
-        """Run the step with its accumulator, observer or logs; return the loss."""
+        """Run a whole step that accumulates, has an observer or reports logs; return the loss."""
         step, observer = self._step, self._step._observer
         needed, rates = (False, False), None
         if observer is not None:
@@ -59,9 +60,10 @@ class StepParts:
         return loss
 
     def _whole(self, waiting, needed, x, y, sample_weight, before):
-        """The traced function. It returns (loss, outputs, gradients, accumulated gradients, logs).
+        """The function that is traced for `whole`.
 
-        Outputs and gradients are None unless `needed`.
+        It returns (loss, outputs, gradients, accumulated gradients, logs). `needed` has two bools:
+        if False, the outputs or the gradients are None.
         """
         step, logs = self._step, None
         with np.errstate(all="ignore"):
@@ -78,11 +80,11 @@ class StepParts:
     # ---- the two halves of the step ----
 
     def gradients(self, x, y, sample_weight):
-        """Return the loss of a batch and its `Gradients`, computed by a plan."""
+        """Return the loss of a batch and its `Gradients`, computed by a compiled plan."""
         step = self._step
         loss, gradients = self.gradient_plans(self._gradients, [x, y, sample_weight])
         if step._scaled:
-            # outside plans, the optimizer sets its `stage` itself; a plan runs no such Python code
+            # a plan does not run the Python code that sets the optimizer's `stage`
             step.optimizer._framework.stage = "unscaled"
         variables = step.model.trainable_variables
         return loss, self._as_gradients(*gradients, variables, _rows(x))
@@ -93,7 +95,7 @@ class StepParts:
         return loss, self._as_nest(gradients)
 
     def apply(self, gradients):
-        """Update the variables with `Gradients` by a plan; return False if no plan can do so."""
+        """Update the variables with `Gradients` by a compiled plan; return False if impossible."""
         step, nest = self._step, self._as_nest(gradients)
         if nest is None or (step._scaled and step.optimizer._framework.stage != "unscaled"):
             return False
@@ -116,7 +118,7 @@ class StepParts:
             return waiting.run(before, self._step._apply, gradients)
 
     def flush(self):
-        """Update the variables with the accumulated gradients, by a plan."""
+        """Update the variables with the accumulated gradients, by a compiled plan."""
         extra = [_FLUSHES]
         with _Accumulated(self._step, [], extra, flushes=True) as waiting:
             waiting.after = self.update_plans(
@@ -132,7 +134,8 @@ class StepParts:
 
     @staticmethod
     def _as_nest(gradients):
-        """Return (tensors, parts by kind of loss or None), or None if a gradient is no tensor."""
+        """Return gradients as (tensors, parts by kind of loss or None), a nest that plans accept;
+        None if a gradient has an unsupported type."""
         tensors = spread(gradients.tensors)
         if tensors is None or gradients._parts is None:
             return None if tensors is None else (tensors, None)
@@ -155,13 +158,13 @@ class StepParts:
 
 
 class _Accumulated:
-    """The contents of a step's accumulator as an argument and a result of one plan run.
+    """Context that passes an accumulator's contents to one run of a plan and stores the new ones.
 
     Args:
         step: the step, with or without an accumulator.
         variables: the variables whose gradients the run computes.
-        extra: the key of the run; the accumulator's state is appended to it.
-        flushes: whether the run updates even if fewer batches than `every` are accumulated.
+        extra: the additional key of the plan; the accumulator's state is appended to it.
+        flushes: whether the run updates the variables even if the accumulator is not full.
     """
 
     def __init__(self, step, variables, extra, flushes=False):

@@ -1,4 +1,4 @@
-"""Accumulator: adds the gradients of several batches to those of one large batch."""
+"""Accumulator: adds up gradients of several batches, to equal those of one large batch."""
 
 import numpy as np
 
@@ -21,11 +21,11 @@ _FLOAT64 = np.dtype(np.float64)
 class Accumulator:
     """Adds the gradients of `every` batches; `take` returns the gradients of one large batch.
 
-    A gradient of a mean loss is weighted by its batch's rows (or by the sum of its sample weights,
-    if the loss divides by this sum); gradients of summed losses are added unweighted.
+    A gradient of a mean loss is weighted by its batch's number of rows (or by the sum of its sample
+    weights, if the loss divides by this sum); gradients of summed losses are added unweighted.
 
-    An accumulator computes on arrays and sums in place. In a traced run (`as_ops`) it computes by
-    ops on tensors: its contents are then an argument and a result of the run.
+    An accumulator computes on arrays and sums in place. While a step is traced (`as_ops`), it
+    computes by ops on tensors, because a plan takes and returns the accumulated gradients.
     """
 
     as_ops = False
@@ -70,7 +70,7 @@ class Accumulator:
         """Return (gradients, variables) of the accumulated batches, and clear the accumulator."""
         total = [None] * len(self.variables)
         for kind in list(self._weights):
-            if kind in self._fresh:  # the gradients of a single batch are returned bit for bit
+            if kind in self._fresh:  # gradients of a single batch are returned without rounding
                 gradients = dict(self._fresh[kind][1])
             else:
                 gradients = self._sums[kind]
@@ -93,7 +93,7 @@ class Accumulator:
         return [known[id(v)] for v in variables]
 
     def _settle(self, kind):
-        """Weight the first batch's gradients, once a second batch is added."""
+        """Multiply the first batch's gradients by its weight when a second batch is added."""
         if kind in self._fresh:
             weight, rows = self._fresh.pop(kind)
             for place, gradient in rows:
@@ -118,7 +118,7 @@ class Accumulator:
         else:
             sums[place] = self._sum(have, gradient)
 
-    # ---- as the argument and the result of a plan ----
+    # ---- the contents as an argument and a result of a plan ----
 
     def held(self):
         """Return the contents as a nest of tensors, arrays and strings."""
@@ -132,7 +132,7 @@ class Accumulator:
         return contents
 
     def hold(self, held, variables, count):
-        """Set the contents to a result of `held`: gradients of `variables` over `count` batches."""
+        """Set the contents to what `held()` returned: gradients of `variables`, `count` batches."""
         self.clear()
         self.variables, self.count = variables, count
         for text, how, weight, rows in held:
@@ -145,14 +145,14 @@ class Accumulator:
                 self._sums[kind] = dict(sums)
 
     def met(self, variables):
-        """Return `self.variables` followed by those of `variables` that are not among them."""
+        """Return `self.variables`, followed by the new ones among `variables`."""
         known = {id(v) for v in self.variables}
         return self.variables + [v for v in variables if id(v) not in known]
 
     # ---- saved state ----
 
     def state(self, variables):
-        """Return the contents as {name: array}; variables are numbered by `variables`."""
+        """Return the contents as {name: array}; names use positions in the list `variables`."""
         numbers = {id(v): i for i, v in enumerate(variables)}
         met = [numbers[id(v)] for v in self.variables]
         saved = {"count": np.int64(self.count), "variables": np.array(met, np.int64)}
@@ -172,7 +172,7 @@ class Accumulator:
         return {name: np.asarray(array) for name, array in saved.items()}
 
     def restore(self, state, variables):
-        """Set the contents to a result of `state`."""
+        """Set the contents to what `state()` returned."""
         self.clear()
         self.variables = [variables[i] for i in state["variables"]]
         self.count = int(state["count"])
@@ -275,7 +275,7 @@ def _finished_tensor(gradient, variable):
 
 
 def _leave(parts):
-    """Notify the recorder of an outer trace that a later call uses these gradients."""
+    """Tell the recorder of an outer trace that Python keeps these gradients for a later call."""
     for *_, gradients in parts:
         for gradient in spread(gradients) or ():
             if type(gradient) is Tensor:

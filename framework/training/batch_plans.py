@@ -1,4 +1,4 @@
-"""Functions of a model and a batch, run by compiled plans; conversion of batches to tensors."""
+"""Compiled plans for functions of a model and a batch; conversion of batches to tensors."""
 
 import numpy as np
 
@@ -15,29 +15,29 @@ from framework.data.structure import map_named
 from framework.layers.tracking import structure
 
 BATCH = ("x", "y", "sample_weight")
-# After this many changes of settings in a row, `explain` reports that the step runs eagerly.
+# After settings changed this many times in a row, `explain` reports that the step runs eagerly.
 _CHANGES = 8
 
 
 class Plans:
-    """The plans of one function of a model and a batch.
+    """Traces one function of a model and a batch, and runs it by compiled plans.
 
     A plan is valid for one batch signature (dtypes, shapes, structure) and for one state of the
     model: which variables and layers train, and the settings of its layers and its optimizer.
 
     Args:
         model: the model; its `run_eagerly` switches plans off.
-        name: the name of the function in the source.
+        name: the name of the function in the generated source.
     """
 
     def __init__(self, model, name):
         self._model, self.plan_cache = model, PlanCache(name)
         self._facts = None  # the change counters and the hash of the model's state at the last call
-        # the number of consecutive changes of settings that left no plan to use again
+        # the number of consecutive changes of settings, each before a plan could be reused
         self._in_vain = 0
 
     def possible(self):
-        """Return whether plans are allowed: the model is not eager, and compilation is on."""
+        """Return whether plans may be used: compilation is on and `run_eagerly` is not set."""
         return not self._model.run_eagerly and compiles()
 
     def __call__(self, run, batch, held=(), extra=(), names=BATCH):
@@ -47,8 +47,8 @@ class Plans:
             run: the Python function to trace.
             batch: a list of nests of tensors and arrays, or None.
             held: further arguments: nests of tensors, arrays and strings, not converted.
-            extra: further parts of the plan's key.
-            names: the arguments' names in the source.
+            extra: additions to the key under which the plan is cached.
+            names: the arguments' names in the generated source.
         """
         arrays = []
         key = [self._model_state(), *extra]
@@ -63,7 +63,7 @@ class Plans:
                 if not array.flags.c_contiguous:
                     key.append(array.strides)
             elif part is None:
-                key += cls, None  # `describe` adds the same two entries to the key for None
+                key += cls, None  # the same two entries that `describe` adds to the key for None
             else:
                 batch[i] = as_tensors(part)
                 describe(batch[i], key, arrays, id)

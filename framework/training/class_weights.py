@@ -10,10 +10,10 @@ from framework.core.tensor import Tensor
 
 
 def sample_weights_of(y, class_weight):
-    """Return the weight of each row of `y` by its class, 1 for a class without weight.
+    """Return a weight for each row of `y`: that of its class, or 1 if the class has none.
 
     Args:
-        y: class numbers of shape (rows,) or (rows, 1), or one-hot rows; a nest of them.
+        y: class numbers of shape (rows,) or (rows, 1), one-hot rows, or a nest of such targets.
         class_weight: {class number: weight}; for a nest of targets one such dict per target, in the
             same structure (None: no weights).
 

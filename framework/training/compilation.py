@@ -49,9 +49,9 @@ class Compilation:
             bind(self.optimizer, model)
         self.loss_tracker = Mean(name="loss")
         self.step = None
-        self.told = set()  # the mistakes, by keyword, that `fit` has already warned about
+        self.told = set()  # keywords of the mistakes that `fit` has already warned about
 
-    def __getstate__(self):  # the step is left out, because a copied model builds its own
+    def __getstate__(self):  # leaves out the training step: a copied model builds its own
         return {**vars(self), "step": None}
 
     @property
@@ -63,7 +63,8 @@ class Compilation:
 class _OutputsOf:
     """Looks up the names and layers of a model's outputs when they are needed.
 
-    The reference to the model is weak: without a reference cycle the model is freed at once.
+    The reference to the model is weak: a strong one would form a cycle, which delays freeing the
+    model.
     """
 
     def __init__(self, model):
@@ -137,10 +138,10 @@ class CompiledLoss:
         return total
 
     def parts(self, y, y_pred, sample_weight=None):
-        """Return [(kind, weight, loss)] of a batch, which add up to the loss of several batches.
+        """Return [(kind, weight, loss)] of a batch, to combine the losses of several batches.
 
-        A larger batch's loss is the sum of weight * loss over its parts; if kind is not "sum",
-        that sum is divided by the sum of the weights.
+        The loss of all batches together is the sum of weight * loss over the batches; if kind is
+        not "sum", it is divided by the sum of the weights.
         """
         return [
             (*weight_of(loss, i, y_true, y_out, weights), part)
@@ -240,7 +241,8 @@ def _one(sample_weight):
 
 
 def _fits(y, y_pred):
-    """Return whether `y` fits the outputs: it is None or a nest, or there is only one output."""
+    """Return whether `y` can be matched to the outputs: it is None or a nest, or there is only one
+    output."""
     return y is None or nest.is_nested(y) or not nest.is_nested(y_pred) or len(y_pred) == 1
 
 
@@ -251,7 +253,7 @@ def like(loss, other):
 
 
 def layer_loss(loss, total=None):
-    """Return the sum of the elements of a layer's loss, in the dtype of `total`."""
+    """Return a layer's loss as a scalar, summed over its elements, in the dtype of `total`."""
     if total is not None:
         loss = like(loss, total)
     rank = loss.array.ndim
@@ -270,22 +272,22 @@ def plus_layer_losses(total, losses):
 
 
 class CompiledMetrics:
-    """All metrics passed to `compile`; the result is a dict by the names in the logs.
+    """All metrics passed to `compile`; `result` returns a dict by the names in the logs.
 
     Args:
-        metrics: a list of names, metrics and functions; for several outputs a list of them lists,
+        metrics: a list of names, metrics and functions; for several outputs a list of such lists,
             a dict by output, or a nest in the structure of the outputs.
         weighted_metrics: metrics in the same form, which receive the sample weights.
         layer_names: function that returns the names of the output layers, None if unknown.
 
-    The shapes of the first batch decide which metric belongs to which output, and which class
-    "accuracy" means.
+    The first batch decides which metric belongs to which output, and which metric class "accuracy"
+    stands for.
     """
 
     name = "compile_metrics"
 
     def __init__(self, metrics=None, weighted_metrics=None, layer_names=None):
-        # the restored values of metrics that are unknown until the first batch
+        # restored values of the metrics' variables, kept until the first batch creates the metrics
         self._waiting = None
         self._given = (
             metrics_from(metrics, "metrics"),
@@ -300,7 +302,7 @@ class CompiledMetrics:
     def forget(self):
         """Forget which metrics belong to which outputs; the next batch matches them again."""
         self._outputs = None
-        # pairs (output index, metric) of the metrics without and with sample weights
+        # pairs (output index, metric): `metrics`, and `weighted_metrics`
         self._plain, self._weighted = [], []
         self._by_name = {}
 
@@ -312,7 +314,7 @@ class CompiledMetrics:
 
     @property
     def metrics(self):
-        """The metrics; before the first batch without those that depend on its shapes."""
+        """The metrics; "accuracy" and others that the shapes decide are absent before a batch."""
         if self._outputs is None:
             leaves = itertools.chain.from_iterable(nest.flatten(g) for g in self._given)
             return [m for m in leaves if isinstance(m, metrics_module.Metric)]
@@ -381,7 +383,7 @@ class CompiledMetrics:
         self._waiting = values
 
     def _named(self, outputs):
-        """Return {name in the logs: metric}; several outputs prefix their names."""
+        """Return {name in the logs: metric}; with several outputs, their names are prefixes."""
         by_name = {}
         prefixes = outputs.names if outputs.size > 1 else [None]
         for rows, extra in ((self._plain, ""), (self._weighted, "weighted_")):
@@ -410,7 +412,7 @@ class CompiledMetrics:
 
 
 def _spread(outputs, given, argument):
-    """Return the metrics of each output. If there is a single output, it gets all metrics."""
+    """Return a list with the metrics of each output; a single output gets all metrics."""
     if given is None:
         return [None] * outputs.size
     if outputs.size > 1:

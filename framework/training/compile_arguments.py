@@ -1,4 +1,4 @@
-"""The arguments of `compile`: names, configs and functions, turned into objects and configs."""
+"""Conversion of the arguments of `compile`: names, configs and functions to objects, and back."""
 
 from collections.abc import Mapping
 
@@ -34,7 +34,8 @@ def optimizer_of(optimizer):
 
 
 def scaling_of(optimizer, model, auto):
-    """Return the optimizer, wrapped in a LossScaleOptimizer if `auto` and the policy is float16."""
+    """Return the optimizer; if `auto` and the model's dtype policy is "mixed_float16", wrap it in a
+    LossScaleOptimizer."""
     scaler = getattr(optimizers, "LossScaleOptimizer", None)
     if not auto or scaler is None or isinstance(optimizer, scaler):
         return optimizer
@@ -142,7 +143,7 @@ def _each_metric_from(given, argument):
 
 
 class FunctionMetric(metrics.MeanMetricWrapper):
-    """A user's function as a metric; one number per batch counts for each row of the batch."""
+    """A user's function as a metric; a result of one number per batch is weighted by its rows."""
 
     _scalars = 0
 
@@ -151,7 +152,7 @@ class FunctionMetric(metrics.MeanMetricWrapper):
         if np.ndim(values):
             return values
         self._scalars += 1
-        # the mean of the batches' values can differ from the metric of all rows
+        # warn: the mean of the batches' values can differ from the metric computed over all rows
         if self._scalars == 2:
             check_scalar_metric(self.name)
         values = operand(values, self.dtype, not isinstance(y_pred, np.ndarray))

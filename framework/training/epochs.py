@@ -19,14 +19,14 @@ def run_fit(
     model, step, feed, *, epochs, initial_epoch, verbose, callbacks, validation, test_step,
     validation_freq, end_epoch, course, saving=None,
 ):  # fmt: skip
-    """Call `step` on the batches of `feed` for some epochs and return a History.
+    """Train: call `step` on the batches of `feed` for several epochs, and return a History.
 
     Args:
         step: trains on one batch; returns logs, or None to log the model's metrics.
         validation: a Feed, or None; `test_step` is called on its batches.
         end_epoch: called after an epoch's last batch, before its logs are computed.
-        course: a `Course`, which looks at each epoch's loss.
-        saving: a `Saving`, which saves the state and restores it at the start; or None.
+        course: a `Course`, which checks the loss of each epoch.
+        saving: a `Saving`, which saves the training state and restores it at the start; or None.
     """
     callbacks = callback_list(
         callbacks, model, verbose, epochs=epochs, steps=feed.steps, history=True
@@ -61,7 +61,7 @@ def run_fit(
                     break
             saving.at_end(logs)
         finally:
-            # the variables get their averages after an error, too, as in Keras
+            # with use_ema=True, the variables get their averages even after an error, as in Keras
             _finalize_variables(model, epochs)
         callbacks.call("on_train_end", logs=logs)
         saving.close()
@@ -72,7 +72,7 @@ def run_fit(
 
 
 def debugging(debug):
-    """Return the context in which `fit` trains."""
+    """Return the context manager for `fit(debug=...)`; it does nothing if `debug` is None."""
     if debug is None:
         return nullcontext()
     if debug != "numerics":
@@ -85,7 +85,7 @@ def debugging(debug):
 
 
 class _NotSaving:
-    """Takes the place of a `Saving` in a `fit` that saves no state."""
+    """Replaces `Saving` in a `fit` that saves no state; its methods do nothing."""
 
     after_batch = None
 
@@ -105,7 +105,7 @@ NOT_SAVING = _NotSaving()
 
 
 def _validated(model, step, feed, frequency, callbacks, epoch):
-    """Return the logs of an epoch's validation, empty if this epoch is not validated."""
+    """Run the validation after an epoch and return its logs; empty if none is due."""
     if feed is None or not validates(epoch, frequency):
         return {}
     logs = test_epoch(model, step, feed, callbacks, "fit: validation_data")
@@ -120,7 +120,7 @@ def _finalize_variables(model, epochs):
 
 
 def callback_list(callbacks, model, verbose, epochs=1, steps=None, history=False):
-    """Return the callbacks of one run as a CallbackList; return a CallbackList unchanged."""
+    """Return a CallbackList of the given and the default callbacks; or one passed, unchanged."""
     if isinstance(callbacks, CallbackList):
         return callbacks
     return CallbackList(
@@ -179,15 +179,16 @@ def _train_epoch(model, step, feed, epoch, callbacks, end_epoch, course, saving)
 
 
 def _last_of_group(number, group):
-    """Return the last batch number of the group of `number`, even if the data end before it.
+    """Return the last batch number of the group that batch `number` is in, for batch-end hooks.
 
-    Keras passes this number to batch hooks.
+    A group is the `steps_per_execution` batches between two calls of the hooks. As in Keras, the
+    last group's number is that of a full group, even if the data end earlier.
     """
     return number - number % group + group - 1
 
 
 def _logs(model, results):
-    """Return a function that computes the logs: `results` of `train_step`, or the metrics."""
+    """Return a function that computes the logs from `results` of a step, else from the metrics."""
     if isinstance(results, dict):
         return lambda: as_floats(results)
     if results is not None:
@@ -290,7 +291,7 @@ def run_predict(model, step, feed, *, verbose, callbacks):
 
 
 def _joined(outputs, copied=False):
-    """Return the concatenated outputs of batches; a single batch is copied only if `copied`."""
+    """Return the outputs of several batches, concatenated; one batch is copied only if `copied`."""
     if len(outputs) == 1 and not copied:
         return outputs[0]
     return nest.map_structure(

@@ -1,4 +1,4 @@
-"""Feed: the batches of each epoch of fit, evaluate and predict, with Keras's ends of epochs."""
+"""Feed: the batches of each epoch of fit, evaluate and predict; epochs end where Keras's do."""
 
 from framework.core.errors import InvalidArgumentError
 from framework.data.batches import check_steps
@@ -9,14 +9,15 @@ from framework.training.usage_warnings import warn
 class Feed:
     """The batches of each epoch.
 
-    With a number of steps, an epoch continues in the data where the last one stopped, and ends
-    early, with a warning, where a pass over the data ends; the next epoch begins a new pass.
+    If `steps` is given, an epoch continues in the data where the previous one stopped. If the data
+    end during an epoch, it ends early, with a warning, and the next epoch iterates over the data
+    again (a new pass).
 
     Args:
         batches: a result of `data.batches.as_batches`.
         steps: batches per epoch; all if None.
-        group: `steps_per_execution`, the number of batches taken at once, also beyond `steps`.
-        restart: start each epoch at the first batch: for evaluation.
+        group: `steps_per_execution`: `steps` is rounded up to a multiple of this.
+        restart: start each epoch at the first batch, for evaluation.
         first: the number of the first epoch.
     """
 
@@ -31,15 +32,16 @@ class Feed:
         self._restart, self._pass = restart, first
         self._going = None
         self._seen = 0  # the number of batches requested from the data in this pass
-        # the number of batches in a pass, known once data of unknown length have ended
+        # for data of unknown length: the number of batches in a pass, known after the first pass
         self._learned = None
-        self._gave = False  # whether any batch has come from the data
+        self._gave = False  # whether the data have yielded any batch
         # whether the random generators' state is recorded at the start of each pass
         self.tracks = False
-        # This pass over the data: its number, the batches taken, the random state at its start.
+        # the current pass: its number, the batches taken, the states of data and random generators
+        # at its start
         self._number, self._taken, self._at_begin = first, 0, None
         self._sampled = 0  # the number of batches that `sample` has taken from an iterator
-        # (iterator of a resumed pass, the number of batches already done in its epoch), or None
+        # after `resume`: (iterator over the rest of the pass, batches already done in the epoch)
         self._resumed = None
         self.done = 0
         self.exhausted = False
@@ -50,7 +52,7 @@ class Feed:
         return self._steps or self._batches.num_batches
 
     def epoch(self, number):
-        """Begin epoch `number` and return a generator of its batches; `done` counts them."""
+        """Begin epoch `number` and return a generator of its batches; `self.done` counts them."""
         self.done = 0 if self._resumed is None else self._resumed[1]
         self.exhausted = False
         self._batches.begin()
@@ -71,7 +73,7 @@ class Feed:
         return self._begin(number)
 
     def _some(self, number):
-        """Yield `steps` batches, or fewer if the pass over the data ends before."""
+        """Yield `steps` batches, or fewer if the data end earlier."""
         if self._restart:
             self._going = self._learned = None
         if self._going is None:
@@ -103,7 +105,7 @@ class Feed:
         return self._learned if known is None else known
 
     def _begin(self, number):
-        """Return the iterator of a pass over the data, either new or that of a resumed run."""
+        """Return an iterator for a pass over the data; after `resume`, over the rest of a pass."""
         if self._resumed is not None:
             going, self._resumed = self._resumed[0], None
             return going
@@ -112,13 +114,13 @@ class Feed:
             self._at_begin = self._batches.state(), random_state() if self.tracks else None
         return self._batches.epoch(number)
 
-    # ---- the position, for `fit(resume=...)` ----
+    # ---- saving and restoring the position in the data, for `fit(resume=...)` ----
 
     def position(self, done):
         """Return the position in the data as JSON values.
 
         Args:
-            done: the batches done in this epoch; 0 between epochs.
+            done: the number of batches done in this epoch; 0 between epochs.
         """
         inside = done or self._going is not None or (self._batches.once and self._taken)
         if not inside:
@@ -136,7 +138,7 @@ class Feed:
     def resume(self, position, done):
         """Continue at a position that `position` returned.
 
-        The caller must set random generators afterwards.
+        This changes the random generators, so the caller must restore their states afterwards.
         """
         self._batches.set_state(position["source"])
         self._gave = True
@@ -166,10 +168,10 @@ class Feed:
             self._going.close()
 
     def check(self, what, epoch=None, epochs=None):
-        """Raise an error if no epoch had a batch; warn if this epoch had too few.
+        """Raise an error if no epoch had a batch; warn if the data ended during this epoch.
 
         Returns:
-            Whether the next epoch can have data.
+            Whether the data can provide batches for another epoch.
         """
         self._gave = self._gave or self.done > 0
         if not self._gave:

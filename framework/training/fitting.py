@@ -4,11 +4,11 @@ A plain `fit` runs through seven modules:
 
 1. `fitting.py`: `fit` turns its arguments into batches and chooses the step.
 2. `epochs.py`: the loop over epochs and batches calls the step and the callbacks.
-3. `feed.py`: the batches of each epoch, with Keras's rules where an epoch ends.
+3. `feed.py`: the batches of each epoch, by Keras's rules for where an epoch ends.
 4. `training_step.py`: the step computes outputs, loss and gradients, and updates variables.
-5. `batch_plans.py`: compiled plans run that step for a batch signature that they know.
+5. `batch_plans.py`: runs that step by a compiled plan for each dtype and shape of batches.
 6. `compilation.py`: the compiled loss and metrics of a batch.
-7. `mistakes/course.py`: warnings about a loss that is not finite, does not move, or rises.
+7. `mistakes/course.py`: warnings about a loss that is not finite, stays constant, or rises.
 
 The first batch also matches losses and metrics to the outputs (`output_matching.py`).
 """
@@ -94,7 +94,7 @@ class Fitting:
             validation_freq: the number of epochs from one validation to the next, or a list of the
                 epochs to validate after.
             resume: a folder for the state of training. If it has one, training continues from it,
-                within an epoch too, and ends with the bits of a run that was not interrupted.
+                within an epoch too, and ends exactly as a run that was not interrupted.
             debug: "numerics" to raise an error at the first loss, weight or slot that is not
                 finite; it names the op, the layer, the line and the rows. Steps are slower.
             doctor: print one page about data, outputs, gradients and units after the first epoch.
@@ -197,7 +197,7 @@ class Fitting:
 
     @property
     def metrics(self):
-        """The running mean of the loss, the compiled metrics (as one), and the layers' metrics."""
+        """The mean loss, the compiled metrics (as one object), and the metrics of layers."""
         own = [] if self._framework.training is None else self._framework.training.all_metrics
         return [*own, *super().metrics]
 
@@ -271,10 +271,10 @@ class Fitting:
 
 
 def _reading(batches, step, as_given, class_weight=None):
-    """Return `step` as a function of the elements of `batches`; set how `batches` reads them.
+    """Return `step` as a function that takes elements of `batches`, and set `batches.read`.
 
     Args:
-        as_given: `step` takes an element in its own structure, as a user's `train_step` does.
+        as_given: `step` takes elements in the data's own structure, as a user's `train_step` does.
         class_weight: class weights to add to each batch as sample weights.
     """
     arrays = not hasattr(batches, "source")
@@ -288,7 +288,7 @@ def _reading(batches, step, as_given, class_weight=None):
 
 
 def _weighing(step, as_given, arrays, class_weight):
-    """Return `step` preceded by computing each batch's sample weights from class weights."""
+    """Return a function that computes sample weights from class weights, then calls `step`."""
 
     def weighed(batch):
         x, y, sample_weight = batch if arrays or not as_given else unpack(batch)
@@ -301,7 +301,7 @@ def _weighing(step, as_given, arrays, class_weight):
 
 
 def within_limit(number, limit, name):
-    """Return `number`, at most the program's limit; a smaller limit comes with a warning."""
+    """Return the smaller of `number` and the program's limit; warn if it is the limit."""
     if not limit or (number and number <= limit):
         return number
     warn(f"Limiting {name} to {limit}")
@@ -382,7 +382,7 @@ def _begin_accumulating(model, overridden):
 def _batch_step(model, course):
     """Return (the training step of `fit`, whether it takes a batch in the data's own structure).
 
-    A user's step takes each batch in the structure of the data. The compiled step takes
+    A user's step takes each batch in the structure of the data. The built-in step takes
     (x, y, sample_weight) and computes the metrics' values only when they are read.
     """
     if overrides(model, "make_train_function"):
@@ -402,7 +402,7 @@ def _batch_step(model, course):
 
 
 def _watched(model, train_step):
-    """Return the user's `train_step`; the first call warns if it leaves out the layers' losses."""
+    """Wrap a user's `train_step`; its first call warns if it does not read the layers' losses."""
     checked = []
 
     def run(data):
@@ -452,7 +452,7 @@ def _evaluate_by_plan(model, batch):
 
 
 def plans_of(model, method):
-    """Return the plans of a method; calling `compile` again drops them."""
+    """Return the `Plans` object of a method, a new one after each call of `compile`."""
     record = model._framework
     known = record.plans
     if known is None or known[0] is not record.training:

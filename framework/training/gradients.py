@@ -19,9 +19,9 @@ class Gradients(MutableMapping):
 
     Args:
         tensors, variables: lists of equal length.
-        weight: the weight of the batch when steps accumulate: its number of rows.
-        parts: [(kind, weight, tensors)] if the losses of a batch are reduced in different ways,
-            such as by a sum and by a mean.
+        weight: the weight of the batch if gradients are accumulated: its number of rows.
+        parts: [(kind, weight, tensors)], one gradient list per kind of loss reduction, if a model
+            has losses of several kinds, such as sums and means.
     """
 
     def __init__(self, tensors, variables, weight=1.0, parts=None):
@@ -29,7 +29,7 @@ class Gradients(MutableMapping):
         self.weight, self._parts = weight, parts
 
     def parts(self):
-        """Return [(kind, weight, tensors)], the parts that an accumulator adds up."""
+        """Return [(kind, weight, tensors)], which an accumulator adds up separately by kind."""
         return self._parts or [("rows", self.weight, self.tensors)]
 
     def __getitem__(self, path):
@@ -107,7 +107,7 @@ class Gradients(MutableMapping):
 
 
 def spread(gradients):
-    """Return gradients as a nest of tensors, IndexedSlices as pairs (values, indices).
+    """Return gradients as a nest of tensors, with IndexedSlices as pairs (values, indices).
 
     None if a gradient is neither a tensor, an array nor IndexedSlices.
     """
@@ -125,7 +125,7 @@ def gathered(rows, variables):
 
 
 def finished_gradients(gradients):
-    """Return gradients in their public form: IndexedSlices with the dense shape as a tensor."""
+    """Return gradients for users: in IndexedSlices, the dense shape becomes a tensor."""
     return [finished(g) if type(g) is IndexedSlices else g for g in gradients]
 
 

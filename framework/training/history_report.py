@@ -8,7 +8,7 @@ from framework.core.errors import InvalidArgumentError, suggest
 from framework.training.progress import number_text
 
 _BARS, _ASCII_BARS = "▁▂▃▄▅▆▇█", "_.,-~=*#"
-_WIDTH = 40  # the characters of a sparkline, so that a line fits into 80 columns
+_WIDTH = 40  # the number of characters of a sparkline, so that a line fits into 80 columns
 _CURVE = 160, 24  # the width and height in pixels of a curve in a notebook
 
 
@@ -137,6 +137,6 @@ def _names(history, names):
 
 
 def _epochs(history, values):
-    """Return the numbers of the epochs of `values`; some epochs have no validation."""
+    """Return the epoch numbers of `values`, which may be fewer than epochs (validation results)."""
     every = max(len(history.epoch) // len(values), 1)
     return [epoch + 1 for epoch in history.epoch[every - 1 :: every][-len(values) :]]

@@ -13,12 +13,12 @@ from framework.training.snapshot import Snapshot
 
 
 class numerics:
-    """Context in which a value that is not finite raises an error that names its origin.
+    """Context in which NaN and infinite values raise an error that names the op they come from.
 
-    `fit` and training steps run as usual. If a loss, weight or slot is not finite after a step,
-    the state before the step is restored, the step runs again with checks, and the error names
-    the op, its layer and line, the phase (forward pass, backward pass or update), and the rows of
-    the batch. All other code in the context, such as hand-written loops, is checked op by op.
+    `fit` and training steps run as usual. If a loss, weight or optimizer slot is not finite after a
+    step, the state before the step is restored, the step runs again with checks, and the error
+    names the op, its layer and line, the phase (forward pass, backward pass or update), and the
+    rows of the batch. Other code in the context, such as hand-written loops, is checked op by op.
 
     Raises:
         NumericsError: a ValueError with `op`, `phase`, `layer`, `line` and `rows`.
@@ -37,7 +37,7 @@ class numerics:
 
     def __enter__(self):
         self._outer, thread.numerics = thread.numerics, self
-        # a NumericsError reports the problem instead of NumPy's warnings
+        # NumPy's warnings are off, because a NumericsError reports the problem
         self._errors = np.errstate(all="ignore")
         self._errors.__enter__()
         self._checker.__enter__()
@@ -55,8 +55,7 @@ class numerics:
         ours = (self._checker, self._checker._event_log)
         thread.stack = tuple(r for r in stack if r not in ours)
         try:
-            # the model is built now, because the repeated step starts from a snapshot of its
-            # weights
+            # build the model now, so that the snapshot for repeating the step contains its weights
             if not model.built:
                 model(x, training=False)
             held = [*model.variables, *model.metrics_variables, *optimizer.variables]
@@ -97,7 +96,7 @@ class numerics:
 
 
 class _OriginChecker(Checker):
-    """A checker that keeps the origin of the first assigned value that is not finite."""
+    """A checker that keeps the origin of the first non-finite value assigned to a variable."""
 
     first_assigned = None
 

@@ -1,4 +1,4 @@
-"""Outputs: matches losses, metrics, targets and weights to the outputs of a model."""
+"""Outputs: matches losses, metrics, targets and sample weights to the outputs of a model."""
 
 from collections.abc import Mapping
 
@@ -14,9 +14,9 @@ class Outputs:
         y_pred: the outputs, any nest of tensors.
         layer_names: the names of the output layers, in the same order, or None.
 
-    `names` are the outputs' names in logs: the key in a dict, otherwise the layer's name; in a
-    nested structure the outer keys precede it; None if neither is known. `single`: `y_pred` is one
-    tensor.
+    Attributes `names` and `single`: the outputs' names in logs (the key in a dict, otherwise the
+    layer's name, None if neither is known; preceded by the outer keys in a nested structure), and
+    whether `y_pred` is one tensor.
     """
 
     def __init__(self, y_pred, layer_names=None):
@@ -45,16 +45,16 @@ class Outputs:
             self._name(child, (*path, key))
 
     def spread(self, given, argument, is_leaf=None, filled=None, many=False):
-        """Return a list with the part of `given` for each output; None for no part.
+        """Return a list with the element of `given` for each output; None for no element.
 
         Dicts are matched by the outputs' keys, then by their layers' names; lists by position.
 
         Args:
             given: one object for all outputs, or a list, dict or nest of objects.
-            argument: the name of the argument, for error messages.
+            argument: the name of the argument that `given` is, for error messages.
             is_leaf: returns whether its argument is one object, not a nest; None: `not is_nested`.
-            filled: one bool per output: whether it needs a part. A list may omit the others.
-            many: a part may itself be a list.
+            filled: one bool per output: whether it needs an element. A list may omit the others.
+            many: whether an element may itself be a list.
 
         Raises:
             ValueError: a key that no output has, or a list of the wrong length.
@@ -82,7 +82,7 @@ class Outputs:
                 self._fill(part, child, found, argument, is_leaf, None, many)
 
     def _unwrapped(self, given, tree, argument, is_leaf):
-        """Return the only element of a list or dict of length one."""
+        """Return the element for a single output; a list or dict of one element is unwrapped."""
         if is_leaf(given):
             return given
         if isinstance(given, Mapping):
@@ -134,7 +134,7 @@ class Outputs:
 
 
 def name_of(given):
-    """Return the name in logs of a function or object that is a loss or a metric."""
+    """Return the name in logs of a loss or metric, which is a function or an object."""
     name = getattr(given, "name", None)
     if isinstance(name, str):
         return name

@@ -4,15 +4,15 @@ from typing import NamedTuple
 
 
 class LayerProfile(NamedTuple):
-    """Time and memory that one layer, without its inner layers, needs in a training step.
+    """Time and memory of one layer in a training step, without those of its inner layers.
 
     Attributes:
         name, kind: the layer's path, and the name of its class.
         parameters: the number of the layer's trainable parameters.
         forward, backward, update: seconds.
-        flops: floating-point operations of both passes.
+        flops: the number of floating-point operations in the forward and backward pass.
         kept: bytes that the tape keeps for the layer's backward pass.
-        peak: the largest number of bytes in use while the layer ran, beyond those before the step.
+        peak: the maximum of allocated bytes while the layer ran, minus those before the step.
     """
 
     name: str
@@ -27,12 +27,12 @@ class LayerProfile(NamedTuple):
 
     @property
     def seconds(self):
-        """The time of both passes and the update."""
+        """The time of the forward pass, backward pass and update."""
         return self.forward + self.backward + self.update
 
     @property
     def gflops(self):
-        """Billions of operations per second in both passes."""
+        """Billions of floating-point operations per second in the forward and backward pass."""
         taken = self.forward + self.backward
         return self.flops / taken / 1e9 if taken else 0.0
 
@@ -55,7 +55,7 @@ class Profile:
         self.total = LayerProfile(name="total", kind="", update=update, peak=peak, **sums)
 
     def __getitem__(self, name):
-        """Return the layer of that path, or the first whose path ends with that name."""
+        """Return the `LayerProfile` with this path, or the first whose path ends with `name`."""
         for layer in self.layers:
             if layer.name == name or layer.name.rpartition("/")[2] == name:
                 return layer
@@ -103,7 +103,7 @@ def _row(layer, total):
 
 
 def _number(value):
-    """Return the number as a text with three digits."""
+    """Return the number as a text with three significant digits."""
     if not value:
         return "0"
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,8 +1,9 @@
 """Time and memory of a training step by layer: `model.profile(x, y)`.
 
-The step runs op by op, so that each op belongs to the layer that called it. In the forward pass a
-recorder is notified when a layer begins. For the backward pass the derivative rules on the tape
-are wrapped by rules that measure time. A separate run measures the memory that NumPy allocates.
+The step runs op by op, without fusion across layers, so that each op is attributed to the layer
+that called it. In the forward pass a recorder is notified when a layer begins. For the backward
+pass, the derivative rules on the tape are replaced by wrappers that measure time. A separate run
+measures the memory that NumPy allocates.
 """
 
 import time
@@ -38,7 +39,7 @@ def profile(model, step, x, y, sample_weight, repeats):
     stack, thread.stack = thread.stack, ()
     try:
         with np.errstate(all="ignore"):
-            _run(step, batch, Meter())  # the warm-up run creates slots and compiles kernels
+            _run(step, batch, Meter())  # unmeasured: creates slots, compiles kernels
             times = [_run(step, batch, Meter()) for _ in range(repeats)]
             sizes = _measured_memory(step, batch)
             counts = _run(step, batch, Count())
@@ -93,9 +94,9 @@ def _run(step, batch, meter):
 
 
 class Meter(Recorder):
-    """Measures seconds by phase and layer.
+    """Measures seconds by phase (forward, backward, update) and layer.
 
-    Time counts for the current layer until the next layer begins.
+    Time is credited to the current layer until the next layer begins.
     """
 
     def __init__(self):
@@ -104,14 +105,14 @@ class Meter(Recorder):
         self._layer = self._phase = self._last = None
 
     def __enter__(self):
-        # this recorder must come after the tape's, which gives outputs their serial numbers
+        # opened after the tape, which gives outputs the serial numbers that this recorder uses
         recorders.push(self)
 
     def __exit__(self, *_):
         recorders.remove(self)
 
     def begin(self, phase):
-        """Begin a phase of the step, outside all layers."""
+        """Begin a phase of the step; until a layer begins, measurements belong to no layer."""
         self._phase, self._layer = self.by_phase[phase], OUTSIDE
         self._last = self.look()
 
@@ -120,7 +121,7 @@ class Meter(Recorder):
         self.to(OUTSIDE)
 
     def to(self, layer):
-        """Add the measurement since the last call to the current layer; make `layer` current."""
+        """Credit what was measured since the last `to` to the current layer; switch to `layer`."""
         now = self.look()
         phase, before = self._phase, self._layer
         phase[before] = self.joined(phase.get(before), now)
@@ -131,7 +132,7 @@ class Meter(Recorder):
         self.to(OUTSIDE if layer is None else layer)
 
     def watch(self, tape):
-        """Wrap the derivative rules on the tape, so that they report when they run."""
+        """Wrap the derivative rules on the tape, so that each calls `to` with its layer."""
         layers = Layers(tape)
         edges = tape._edges
         for i, edge in enumerate(edges):
@@ -156,16 +157,16 @@ class Meter(Recorder):
         return timed
 
     def look(self):
-        """Return the present reading of the measured quantity."""
+        """Read the clock; subclasses read another quantity."""
         return time.perf_counter()
 
     def joined(self, before, now):
-        """Return the measurement of a layer, `before`, updated with the new reading `now`."""
+        """Return a layer's total, `before`, plus what was measured up to the reading `now`."""
         return (before or 0.0) + now - self._last
 
 
 class Bytes(Meter):
-    """Measures the peak of allocated bytes by phase and layer, and the tape's bytes."""
+    """Measures peak allocated bytes by phase and layer, and the bytes that the tape keeps."""
 
     def __init__(self):
         super().__init__()
@@ -227,7 +228,7 @@ class Count(Meter):
 
 
 class TimedOp:
-    """An op with a joint rule, whose backward pass reports to a meter when it runs."""
+    """Wraps an op with a joint derivative rule to measure the time of its backward pass."""
 
     def __init__(self, op, meter, layer):
         self._op, self._meter, self._layer = op, meter, layer
@@ -236,14 +237,14 @@ class TimedOp:
         return getattr(self._op, name)
 
     def call_backward(self, g, arguments, needed):
-        """Report the layer to the meter and run the op's rule."""
+        """Make the layer current in the meter, then run the op's rule."""
         if self._meter._layer is not self._layer:
             self._meter.to(self._layer)
         return self._op.call_backward(g, arguments, needed)
 
 
 def _arrays(read):
-    """Yield the arrays that an edge of the tape keeps for its rule; for a view, its base array."""
+    """Yield the arrays in `read`, which the tape keeps for a rule; for a view, its base array."""
     array = read.array if type(read) is Tensor else read
     if isinstance(array, np.ndarray):
         while isinstance(array.base, np.ndarray):
@@ -303,10 +304,10 @@ def _medians(meters, phase):
 
 
 def _trained(layers):
-    """Return the number of trainable parameters per layer, without inner layers that ran."""
+    """Return the number of trainable parameters per layer, without those of inner layers."""
     variables = {la: la.trainable_variables if la is not OUTSIDE else [] for la in layers}
     counts, seen = {}, set()
-    inner_first = layers[::-1]  # variables shared with an outer layer count for the innermost layer
+    inner_first = layers[::-1]  # a variable counts only for the innermost layer that has it
     for layer in sorted(inner_first, key=lambda layer: len(variables[layer])):
         own = [v for v in variables[layer] if v.serial not in seen]
         seen.update(v.serial for v in own)

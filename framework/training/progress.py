@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from framework.core.program_settings import is_interactive_logging_enabled, print_message
 
-# the width in columns of a bar in a notebook without ipywidgets, where it is unknown
+# the width in columns of a bar in a notebook without ipywidgets, where tqdm cannot detect it
 _TEXT_COLUMNS = 100
 _UNITS = ((1, "s"), (1e-3, "ms"), (1e-6, "us"))
 
@@ -29,10 +29,10 @@ class Silent:
         """Begin an epoch of `steps` batches (None if unknown)."""
 
     def batch(self, logs, done):
-        """Show that `done` batches of the epoch are done; `logs()` returns the running means."""
+        """Show that `done` batches of the epoch are finished; `logs()` returns running means."""
 
     def end(self, logs):
-        """End the epoch; `logs` include the validation's."""
+        """End the epoch; `logs` include the validation results."""
 
     def close(self):
         """Close the display after training or an interruption."""
@@ -64,10 +64,9 @@ class Lines(Silent):
 class Bars(Lines):
     """A display that draws a bar at most ten times a second.
 
-    At the end of an epoch, a line of text replaces the bar.
-
-    The heading is on a separate line. A terminal cuts the bar at its width, but wraps the line of
-    the finished epoch, so every log can be read.
+    At the end of an epoch, a line of text replaces the bar. The bar is cut at the terminal's width,
+    but the line is wrapped, so that all logs can be read. The heading, such as "Epoch 1/5", has a
+    line of its own.
     """
 
     _bar = None
@@ -81,7 +80,7 @@ class Bars(Lines):
 
     def batch(self, logs, done):
         super().batch(logs, done)
-        if self._bar.update(done - self._bar.n):  # whether the bar was redrawn
+        if self._bar.update(done - self._bar.n):  # true if the bar was redrawn
             self._bar.set_postfix_str(text(logs()), refresh=False)
 
     def end(self, logs):
@@ -96,9 +95,9 @@ class Bars(Lines):
 
 
 def _bar(steps):
-    """Return a bar that fills the width that the logs leave.
+    """Return a tqdm bar as wide as the space beside the logs.
 
-    tqdm is imported when the first bar is drawn: importing it takes 30 ms.
+    tqdm is imported only when the first bar is drawn, because importing it takes 30 ms.
     """
     if not _in_notebook():
         from tqdm import tqdm
@@ -129,7 +128,8 @@ def text(logs):
 
 
 def number_text(value):
-    """Return a number with four decimals; if it is small, with four digits, as 0.00001234."""
+    """Return a number with four decimals; if it is small, with four significant digits, such as
+    0.00001234."""
     if not isinstance(value, (int, float)):
         return str(value)
     size = abs(value)
@@ -148,7 +148,7 @@ def duration(seconds):
 
 
 def per_step(seconds):
-    """Return the time of a step as `12 ms/step`, with two digits or more."""
+    """Return the time of a step as `12 ms/step`, with at least two significant digits."""
     size, unit = next((u for u in _UNITS if seconds >= 0.9995 * u[0]), _UNITS[-1])
     number = seconds / size
     return f"{number:.{0 if number >= 9.95 else 1}f} {unit}/step"

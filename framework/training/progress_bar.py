@@ -13,13 +13,13 @@ class Progbar:
 
     Args:
         target: the number of steps; None if unknown.
-        width: accepted for Keras's programs; the bar fills the terminal.
+        width: accepted for compatibility with Keras, without effect; the bar fills the terminal.
         verbose: 0 for silence, 1 for a bar, 2 for one line after the last step.
-        interval: accepted as `width`; the bar is redrawn at most ten times a second.
+        interval: without effect, too; the bar is redrawn at most ten times a second.
         stateful_metrics: names of values that are shown unchanged; of other values, the mean over
             all steps is shown.
         stateless_metrics: names of values whose mean is shown; other values are shown unchanged.
-        unit_name: accepted as `width`; the display counts steps.
+        unit_name: without effect, too; the display counts steps.
 
     Raises:
         ValueError: both lists of names are given.
@@ -49,14 +49,14 @@ class Progbar:
 
         Args:
             current: the number of finished steps.
-            values: pairs (name, value of the steps since the last update).
+            values: pairs (name, value), with the value for the steps since the last update.
             finalize: True to end the display; by default, once `target` steps are done.
         """
         state = self._framework
         if not state.open:
             state.display.begin(0, self.target)
             state.open = True
-        # Keras, too, counts an update without a new step as one step
+        # as in Keras, an update without a new step counts as one step in the mean
         steps = max(current - state.done, 1)
         for name, value in values or ():
             if _is_mean(self, name):
@@ -73,7 +73,7 @@ class Progbar:
             state.open = False
 
     def add(self, n: Any, values: Any = None) -> None:
-        """Show that `n` more steps are done; `values` are those of `update`."""
+        """Show that `n` more steps are done; `values` are as in `update`."""
         self.update(self._framework.done + n, values)
 
 

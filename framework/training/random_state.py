@@ -1,4 +1,4 @@
-"""The states of all random generators that do not belong to a model."""
+"""Saving and restoring the global random generators, those that do not belong to a model."""
 
 import random as python_random
 
@@ -20,7 +20,7 @@ def random_state():
 
 
 def set_random_state(state):
-    """Set the states that `random_state` returned."""
+    """Restore the states that `random_state` returned."""
     seed, *now = state["global"]
     generator = random.global_generator()
     generator._initial_seed = seed

@@ -1,8 +1,8 @@
-"""Saving: the whole state of a running `fit` in a file, from which a new process continues.
+"""Saving: saves the whole state of a running `fit` in a file, so that a new process can continue.
 
-A run that is killed at any moment and started again ends with the bits of one that was not: the
-state holds weights, slots, metrics, accumulated gradients, the states of random generators, of
-callbacks and of the history, and the position in the data.
+A run that is killed and started again ends with exactly the results of an uninterrupted run: the
+state contains weights, optimizer slots, metrics, accumulated gradients, the states of random
+generators, callbacks and history, and the position in the data.
 """
 
 import re
@@ -70,11 +70,11 @@ class Saving:
         feed, validation: the `Feed`s of `fit`; `validation` may be None.
         accumulator: an `Accumulator`, or None.
         step: the `TrainingStep` of `fit`; None for a user's own.
-        folder: where the state is; it is created if missing.
-        every: a result of `interval_of`.
+        folder: the folder of the state file; it is created if missing.
+        every: how often to save: a result of `interval_of`.
         keeps_history: whether the history of earlier runs is continued.
-        keeps_previous: whether the state before is kept too, for a damaged file.
-        deletes: whether the state is deleted at the end.
+        keeps_previous: whether the previous state is kept, too, in case the last file is damaged.
+        deletes: whether the state is deleted when `fit` ends.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Saving:
     # ---- restoring ----
 
     def open(self, callbacks):
-        """Read the state if there is one, before any callback's hook."""
+        """Open the state file if it exists; called before any callback's hook."""
         self._callbacks = callbacks.callbacks
         self._file = self._read()
         if self._file is None:
@@ -133,14 +133,14 @@ class Saving:
             logs = unpacked(self._values["logs"], self._file.array)
             if not done:
                 self._restore()
-            # If the training was stopped by `stop_training`, no epoch remains.
+            # If a callback had stopped the training (`stop_training`), no epoch remains.
             return (sys.maxsize if self._model.stop_training else epoch), logs
 
     def enter(self, epoch):
-        """Restore a state that was saved within an epoch, after the epoch's first hooks.
+        """Restore a state that was saved within an epoch; called after the hook `on_epoch_begin`.
 
         Returns:
-            (the number of the last batch done, the results of its step).
+            (the number of the last finished batch, the results of its step).
         """
         if self._values is None:
             return -1, None
@@ -177,7 +177,7 @@ class Saving:
         self.end_reading()
 
     def _prepare(self):
-        """Build the model and match losses and metrics, if no batch has done it yet."""
+        """Build the model, and match losses and metrics to its outputs, unless already done."""
         model, training = self._model, self._model._framework.training
         unmatched = (training.has_metrics and not training.metrics.settled_for_loading) or (
             training.loss.losses is not None and training.loss._rows is None
@@ -225,7 +225,7 @@ class Saving:
     _done_epoch = None
 
     def at_end(self, logs):
-        """Save the state after the last epoch, from which a longer run can continue."""
+        """Save the state after the last epoch, so that a run with more epochs can continue."""
         self.end_reading()
         written = self._written == (self._batches, 0)
         if self._done_epoch is not None and self._unit != "never" and not written:
@@ -274,7 +274,7 @@ def _plain(array):
 
 
 def _plain_logs(logs):
-    """Return logs, or what a step returned, as plain data."""
+    """Return logs, or another result of a step, as plain data, which can be saved."""
     if logs is None:
         return None
     return nest.map_structure(lambda v: np.asarray(v) if isinstance(v, Tensor) else v, logs)
@@ -305,14 +305,14 @@ def _check(variables, file):
             or file.dtype(name) != variable.array.dtype
         ):
             raise LoadError(
-                f"{file.name}: the state is of another model, optimizer or metrics: {name} "
-                f"({variable.name}) has shape {variable.array.shape}, in the file "
+                f"{file.name}: the state was saved with another model, optimizer or metrics: "
+                f"{name} ({variable.name}) has shape {variable.array.shape}, in the file "
                 f"{file.shapes.get(name)}. Delete the file to start anew."
             )
     if found - variables.keys():
         raise LoadError(
-            f"{file.name}: the state is of another model, optimizer or metrics: the current ones "
-            f"have no {min(found - variables.keys())}. Delete the file to start anew."
+            f"{file.name}: the state was saved with another model, optimizer or metrics: the "
+            f"current ones have no {min(found - variables.keys())}. Delete the file to start anew."
         )
 
 
@@ -336,7 +336,7 @@ class _unfit_state:
     def __exit__(self, kind, error, _):
         if isinstance(error, _CAUSED) and not isinstance(error, LoadError):
             raise LoadError(
-                f"{self._name}: the state is damaged, or of another program: {error!r}"
+                f"{self._name}: the state is damaged, or from another program: {error!r}"
             ) from error
 
 

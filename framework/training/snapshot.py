@@ -1,7 +1,7 @@
-"""Snapshot: the values of variables and random counters at one moment, to be restored.
+"""Snapshot: keeps the values of variables and random counters, and restores them later.
 
-Arrays are kept without copies: code that writes in place first checks `exclusive`, which is False
-while a snapshot holds the array.
+Arrays are kept without copies: code that writes in place first calls `exclusive(array)`, which is
+False while a snapshot refers to the array.
 """
 
 from framework.core import random
@@ -15,8 +15,8 @@ class Snapshot:
 
     Args:
         variables: the variables of the model, the optimizer and the metrics.
-        optimizer: its state and that of inner optimizers is included, and `restore` removes slots
-            created later; or None.
+        optimizer: an optimizer whose state (and inner optimizers' state) is included, or None;
+            `restore` removes slots that were created after the snapshot.
     """
 
     def __init__(self, variables, optimizer=None):
@@ -40,7 +40,7 @@ class Snapshot:
             for present, before in ((record.slots, slots), (record.shared, shared)):
                 present.clear()
                 present.update(before)
-            forget_plans(part)  # plans refer to the slots that are removed here
+            forget_plans(part)  # the optimizer's plans refer to slots that have been removed
 
 
 def _sizes(slots):
@@ -51,7 +51,7 @@ def parts_of(optimizer, variables=()):
     """Return the built-in optimizers among the optimizer and its inner optimizers.
 
     Args:
-        variables: of a `MultiOptimizer`, also create the optimizers of these variables.
+        variables: for a `MultiOptimizer`, also create the optimizers of these variables.
     """
     if not is_ours(optimizer):
         return []

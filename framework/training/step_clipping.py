@@ -1,4 +1,4 @@
-"""Clip: gradient clipping by a `TrainingStep`, before the optimizer's own."""
+"""Clip: gradient clipping by a `TrainingStep`, before the optimizer's own clipping."""
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Clip:
 
 
 def _tensor(gradient):
-    """Return the gradient as a tensor; for IndexedSlices, the values, with equal indices summed."""
+    """Return the gradient as a tensor; for IndexedSlices, one row of values per distinct index."""
     return coalesced(gradient).values if hasattr(gradient, "_as_tensor") else gradient
 
 

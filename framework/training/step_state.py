@@ -26,7 +26,7 @@ def state_of(model, optimizer, metrics, accumulator):
 
 
 def restore(saved, model, optimizer, metrics, accumulator):
-    """Restore a state. If it does not fit, raise InvalidArgumentError without changing anything."""
+    """Restore a state; if it does not match, raise InvalidArgumentError and change nothing."""
     settled = [metric for metric in metrics if metric.settled]
     variables = _variables(model, optimizer, settled)
     expected = {*variables, _GENERATOR}
@@ -37,9 +37,9 @@ def restore(saved, model, optimizer, metrics, accumulator):
         if names:
             listed = ", ".join(sorted(names)[:5]) + (", ..." if len(names) > 5 else "")
             raise InvalidArgumentError(
-                f"restore: the state is of another training step: it {what} {listed}."
+                f"restore: the state is from another training step: it {what} {listed}."
                 if what == "lacks"
-                else f"restore: the state is of another training step: this step {what} {listed}."
+                else f"restore: the state is from another training step: this step {what} {listed}."
             )
     for name, variable in variables.items():
         shape = np.shape(saved[name])
@@ -50,7 +50,7 @@ def restore(saved, model, optimizer, metrics, accumulator):
     waiting = {k.partition("/")[2]: a for k, a in saved.items() if k.startswith("accumulated/")}
     if (accumulator is None) != (not waiting):
         raise InvalidArgumentError(
-            "restore: the state is of a step with accumulate=..., and this step has none, or the "
+            "restore: the state is from a step with accumulate=..., but this step has none, or the "
             "reverse. Create the step with the same arguments."
         )
     for name, variable in variables.items():
@@ -81,7 +81,7 @@ def load(filepath):
 
     with read_state(filepath, _KIND) as file:
         if not isinstance(file.values, dict):
-            raise DamagedFileError(f"{filepath}: expected a dict of texts.")
+            raise DamagedFileError(f"{filepath}: expected the state's strings to be a dict.")
         return file.arrays() | {name: np.array(str(text)) for name, text in file.values.items()}
 
 
@@ -108,7 +108,7 @@ def _variables(model, optimizer, metrics):
 
 @contextmanager
 def loading(filepath):
-    """Context manager that turns errors of a state that does not fit into LoadError."""
+    """Context manager that converts errors about a state that does not match to a LoadError."""
     try:
         yield
     except (InvalidArgumentError, ValueError, TypeError, KeyError, IndexError, OverflowError) as e:

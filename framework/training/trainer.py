@@ -77,14 +77,14 @@ class Trainer(Fitting):
                 dict or nest of them, matched by the outputs' keys, then by their layers' names.
             loss_weights: factors of the losses, in the same form as `loss`.
             metrics: a list of names, metrics or functions `metric(y_true, y_pred)`; for several
-                outputs a list of them lists, a dict or a nest.
+                outputs a list of such lists, a dict or a nest.
             weighted_metrics: metrics in the same form, whose values are weighted by the sample
                 weights.
             run_eagerly: run every step as Python, without compiled plans.
             jit_compile: accepted for compatibility; has no effect.
             steps_per_execution: the number of batches per call of the callbacks' batch hooks.
             auto_scale_loss: under the policy "mixed_float16", scale the loss.
-            accumulate: the number of batches per update; the update equals that of one batch with
+            accumulate: the number of batches per update; the update equals that for one batch with
                 all their rows. The batches left at the end of an epoch give an update too.
 
         Raises:
@@ -189,7 +189,7 @@ class Trainer(Fitting):
         self, x: TensorLike, y: TensorLike = None, sample_weight: Any = None,
         class_weight: Any = None, return_dict: bool = False,
     ) -> Any:  # fmt: skip
-        """Train on one batch and return its loss and metrics, in the form that `evaluate` has."""
+        """Train on one batch and return its loss and metrics, in the form that `evaluate` uses."""
         require_compiled(self, "train_on_batch")
         x, y, sample_weight = as_batch((x, y, sample_weight))
         if class_weight is not None:
@@ -204,7 +204,7 @@ class Trainer(Fitting):
         self, x: TensorLike, y: TensorLike = None, sample_weight: Any = None,
         return_dict: bool = False,
     ) -> Any:  # fmt: skip
-        """Evaluate one batch and return its loss and metrics, in the form that `evaluate` has."""
+        """Evaluate one batch and return its loss and metrics, in the form that `evaluate` uses."""
         require_compiled(self, "test_on_batch")
         self.reset_metrics()
         batch = as_batch((x, y, sample_weight))
@@ -244,7 +244,7 @@ class Trainer(Fitting):
         The checks run on one batch: values and scales of `x` and `y`, whether outputs and loss fit,
         whether gradients reach all weights, dead units, whether training brings this batch's loss
         down and below that of the best constant output, and the time of a step. They take at most
-        some seconds. Weights, optimizer and random generators are restored.
+        a few seconds. Weights, optimizer and random generators are restored.
 
         Args:
             x, y, batch_size: as in `fit`.

@@ -41,7 +41,7 @@ class TrainingStep:
             several batches add up; None: the loss is a mean over rows.
         metrics: metrics that `state` saves beside the model and the optimizer.
         loss_names: the names of the losses, for `repr`.
-        reports: `update_metrics` returns the batch's logs, which `_logs` then holds.
+        reports: whether `update_metrics` returns the batch's logs, which are kept in `_logs`.
     """
 
     def __init__(
@@ -57,8 +57,8 @@ class TrainingStep:
         self._frozen = False  # whether the user was warned that the model has no trainable weights
         self._logs = None  # what `update_metrics` returned for the last batch
         self._gives_loss_only = accumulator is None and not reports
-        self._reasons = None  # a MissingGradients object, which explains gradients that are missing
-        self._observer = None  # a `StepRecord`, as long as a callback declares `needs`
+        self._reasons = None  # a MissingGradients object: why gradients are missing, for a warning
+        self._observer = None  # a `StepRecord` during a `fit` in which a callback declares `needs`
         self._scaled = scales(optimizer)
         self._factor = getattr(optimizer, "loss_scale_factor", None)
         self._bound = rules_of(inside(optimizer)) is None
@@ -99,7 +99,7 @@ class TrainingStep:
                 self._logs = self._update_metrics(x, y, y_pred, sample_weight, loss)
         return loss
 
-    # ---- its plans ----
+    # ---- compiled plans ----
 
     @property
     def source(self):
@@ -119,7 +119,7 @@ class TrainingStep:
         return "\n".join(filter(None, [plans.plan_cache.source for plans in self._all_plans()]))
 
     def explain(self):
-        """Return a text that lists the plans, the code that runs in Python, and the reason."""
+        """Return a text about the compiled plans, code that runs in Python instead, and why."""
         texts = [(plans.plan_cache.name, plans.plan_cache.explain()) for plans in self._all_plans()]
         return "\n".join(
             text if name == "step" else f"{name}:\n{text}" for name, text in texts if text
@@ -128,7 +128,7 @@ class TrainingStep:
     def _all_plans(self):
         return [self._plans, self._parts.gradient_plans, self._parts.update_plans]
 
-    # ---- its two halves ----
+    # ---- the two halves of a step ----
 
     def gradients(self, x, y=None, sample_weight=None):
         """Return the loss on a batch and its `Gradients` by variable path; nothing is updated."""
@@ -162,14 +162,14 @@ class TrainingStep:
             self._apply(gradients)
 
     def flush(self):
-        """Update with the gradients of the batches so far, even of fewer than `accumulate`.
+        """Update the variables with the gradients accumulated so far, even if they are too few.
 
         Returns:
             Whether any gradients were accumulated.
         """
         if self._accumulator is None or not self._accumulator.count:
             return False
-        if self._scaled and is_ours(self.optimizer):  # the accumulated gradients are unscaled
+        if self._scaled and is_ours(self.optimizer):  # accumulated gradients are already unscaled
             self.optimizer._framework.stage = "unscaled"
         if self._plans.possible():
             self._parts.flush()
@@ -195,13 +195,13 @@ class TrainingStep:
         """Restore a state that `state()` returned.
 
         Raises:
-            ValueError: the state is of another model or optimizer; nothing is changed then.
+            ValueError: the state is from another model or optimizer; nothing is changed then.
         """
         step_state.restore(saved, self.model, self.optimizer, self._metrics, self._accumulator)
 
     set_state = restore
 
-    # ---- its metrics ----
+    # ---- metrics ----
 
     @property
     def metrics(self):
@@ -246,7 +246,7 @@ class TrainingStep:
         return f"TrainingStep({', '.join(parts)}, optimizer={self.optimizer!r})"
 
     def save(self, filepath):
-        """Write `state()` to a file, which replaces the one before when it is complete."""
+        """Write `state()` to a file; an existing file is replaced when the new one is complete."""
         step_state.save(filepath, self.state())
 
     def load(self, filepath):
@@ -365,7 +365,7 @@ class TrainingStep:
     def _update(self, gradients, variables):
         if self._clip:
             gradients = self._clip(gradients)
-        # these gradients are unscaled, but the optimizer divides gradients by the factor
+        # multiply by the loss scale, because the optimizer divides by it and these are unscaled
         if self._factor is not None:
             gradients = [None if g is None else g * self._factor for g in gradients]
         self._bind()
@@ -441,7 +441,7 @@ def own_loss_function(model, training):
 
 
 def parts_of(model, loss):
-    """Return a function for [(kind, weight, loss)] of a batch, including the layers' losses."""
+    """Return a function that computes [(kind, weight, loss)], including the layers' losses."""
 
     def compute_parts(x, y, y_pred, sample_weight):
         parts = [] if loss.losses is None else loss.parts(y, y_pred, sample_weight)

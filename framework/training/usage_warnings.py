@@ -73,7 +73,7 @@ _muted = threading.local()
 
 @contextmanager
 def no_warnings():
-    """A context manager that turns usage warnings off in this thread: a page prints them."""
+    """Turn usage warnings off in this thread during a `with` block: a report prints them."""
     _muted.on = True
     try:
         yield
@@ -82,7 +82,7 @@ def no_warnings():
 
 
 def warn(message):
-    """Warn at the line of the user's code."""
+    """Issue a warning that points at the line of the user's code."""
     if getattr(_muted, "on", False):
         return
     level, frame = 1, sys._getframe()

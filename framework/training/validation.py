@@ -1,4 +1,4 @@
-"""The validation data of `fit`: split off the arrays, or `validation_data`."""
+"""The validation data of `fit`: rows split off the training arrays, or `validation_data`."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from framework.training.usage_warnings import check_unseen_classes
 
 
 def split_off(share, x, y, sample_weight):
-    """Split off the last `share` of the rows.
+    """Split off the last rows, a fraction `share` of all, for validation.
 
     Returns:
         (x, y, sample_weight, (x, y, sample_weight) of the rows split off).
@@ -34,7 +34,7 @@ def split_off(share, x, y, sample_weight):
     if first in (0, rows):
         raise InvalidArgumentError(
             f"fit: validation_split={share} of {rows} rows leaves no rows to "
-            f"{'train' if first == 0 else 'validate'} on. Pass another share or more rows."
+            f"{'train' if first == 0 else 'validate'} on. Pass another fraction or more rows."
         )
 
     def part(structure, rows_of_it):

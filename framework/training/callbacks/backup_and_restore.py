@@ -1,4 +1,4 @@
-"""BackupAndRestore: continues an interrupted `fit` where it was."""
+"""BackupAndRestore: continues an interrupted `fit` where it stopped."""
 
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,18 @@ from framework.training.callbacks.base import Callback
 class BackupAndRestore(Callback):
     """Saves the whole state of training, from which `fit` continues after an interruption.
 
-    As in Keras, `fit` starts with the epoch that was interrupted, and its history has the epochs
-    since. Beyond Keras it continues with the next batch of that epoch, and ends with the bits of
-    an uninterrupted run; `fit(resume=folder)` does the same and also continues the history.
+    As in Keras, `fit` starts with the epoch that was interrupted, and its history begins there.
+    Unlike Keras, it continues with the next batch of that epoch, so the result equals that of an
+    uninterrupted run bit for bit; `fit(resume=folder)` does the same and continues the history too.
 
     Args:
         backup_dir: a folder for the state, which no other run may use.
         save_freq: "epoch", the number of batches between two saves, or False.
-        double_checkpoint: also keep the state before the last one, for a damaged file.
+        double_checkpoint: also keep the previous state, in case the last file is damaged.
         delete_checkpoint: delete the state when `fit` ends.
 
     Raises:
-        ValueError: `backup_dir` is empty, or `save_freq` is something else.
+        ValueError: `backup_dir` is empty, or `save_freq` is invalid.
 
     Example:
         >>> BackupAndRestore("backup", save_freq=100).delete_checkpoint

@@ -10,13 +10,14 @@ class CallbackRecord(Record):
     """The internal state of a callback."""
 
     step = None  # a StepRecord with the values of the last batch of the current `fit`
-    needs = frozenset()  # values that this object needs, besides the `needs` of its class
+    needs = frozenset()  # values of the step that this object needs, in addition to its class's
     release = None  # a function that `fit` calls at its end, also after an error
     # whether `fit` saves and restores the training state for this callback (BackupAndRestore)
     backs_up = False
-    # whether hooks receive a function that computes the logs, instead of the logs
+    # whether hooks receive a function that computes the logs, so that unused logs cost no time
     lazy_logs = False
-    # position() returns the position in the written files; resume(position) continues there.
+    # functions for callbacks that append to files: position() returns the files' current position,
+    # which `fit` saves with its state; resume(position) continues the files there
     position = resume = None
     # names of attributes that `fit(resume=...)` saves; "_framework.x" is the attribute x of this
     # record
@@ -26,7 +27,7 @@ class CallbackRecord(Record):
 class Callback(Owning):
     """Base class of callbacks; every hook does nothing unless a subclass overrides it.
 
-    `self.model` is the model in training, `self.params` a dict with "epochs", "steps" and
+    `self.model` is the model being trained, `self.params` a dict with "epochs", "steps" and
     "verbose". `logs` are Python floats: the running means of loss and metrics. A subclass may
     declare `needs`, a set of "batch", "outputs", "loss", "gradients", "norms" and "rates":
     `self.step` has these values at `on_train_batch_end`, unless the subclass defines `step`.
@@ -68,7 +69,7 @@ class Callback(Owning):
         """Called before epoch `epoch`, counted from 0."""
 
     def on_epoch_end(self, epoch: Any, logs: Any = None) -> None:
-        """Called after epoch `epoch`; `logs` include the validation's, named "val_..."."""
+        """Called after epoch `epoch`; `logs` include the validation results, named "val_..."."""
 
     def on_batch_begin(self, batch: Any, logs: Any = None) -> None:
         """The older name of `on_train_batch_begin`."""

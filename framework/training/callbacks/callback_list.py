@@ -72,11 +72,11 @@ class CallbackList:
                 callback._framework.step = self.record
 
     def history(self):
-        """Return the first History of the list."""
+        """Return the first `History` callback of the list."""
         return next(c for c in self.callbacks if isinstance(c, History))
 
     def listeners(self, hook: Any):
-        """Return (bound method, whether logs are lazy) of each callback that overrides `hook`."""
+        """Return (method, whether it takes logs as a function) for callbacks with the hook."""
         if hook not in self._listeners:
             self._listeners[hook] = [
                 (getattr(c, hook), isinstance(c, Callback) and c._framework.lazy_logs)

@@ -16,8 +16,8 @@ class CSVLogger(Callback):
     Args:
         filename: a path.
         separator: the string between values.
-        append: append to an existing file, with its columns, instead of overwriting it. Lines of
-            a resumed run that an interrupted one wrote after its last saved state are dropped.
+        append: append to an existing file, with its columns, instead of overwriting it. When a run
+            is resumed, lines that were written after the last saved state are dropped.
         batch: write a line per batch instead of a line per epoch: epoch, batch number and the
             loss of the batch.
 
@@ -84,7 +84,7 @@ def _close(logger):
 
 
 def _end_line(logger):
-    """End the last line of an existing file if the program was killed while it wrote the line."""
+    """Add the missing line break if a run was killed while it wrote the last line of the file."""
     with logger.filename.open("rb") as file:
         file.seek(-1, 2)
         if file.read(1) not in b"\r\n":

@@ -14,7 +14,7 @@ class EarlyStopping(Monitor):
         patience: epochs without improvement after which training stops.
         verbose: 1 prints a line when training stops or weights are restored.
         mode: "min", "max" or "auto": which direction is better.
-        baseline: training also stops if the value does not improve on this.
+        baseline: training also stops if the value is not better than this for `patience` epochs.
         restore_best_weights: restore the weights of the best epoch at the end, even if training
             was not stopped early.
         start_from_epoch: the number of epochs before monitoring starts.
@@ -44,7 +44,7 @@ class EarlyStopping(Monitor):
         if current is None or epoch < self.start_from_epoch:
             return
         if self.restore_best_weights and self.best_weights is None:
-            _keep(self, epoch)  # the first weights are the best until a value is better
+            _keep(self, epoch)  # kept as the best weights until the monitored value improves
         self.wait += 1
         if is_better(self, current, self.best):
             self.best = current

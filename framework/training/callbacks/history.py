@@ -38,7 +38,7 @@ class History(Callback):
     def plot(self, names: Any = None, ax: Any = None) -> Any:
         """Draw the logs by epoch with matplotlib and return the list of axes.
 
-        A log and its validation, such as "loss" and "val_loss", share one axes.
+        A value and its validation counterpart, such as "loss" and "val_loss", share one plot.
 
         Args:
             names: names of logs, without "val_"; None for all.
@@ -67,7 +67,7 @@ class History(Callback):
 
 
 def complete(history, epoch, logs):
-    """Append the epoch unless `history` has it: another callback's error may have skipped it."""
+    """Append the epoch's logs if an error of another callback kept `history` from doing so."""
     if history.epoch[-1:] != [epoch]:
         history.on_epoch_end(epoch, logs)
 

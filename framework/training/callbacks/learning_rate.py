@@ -53,7 +53,7 @@ class ReduceLROnPlateau(Monitor):
 
     Args:
         monitor: the name of the value in the logs.
-        factor: the factor on the rate, less than 1.
+        factor: the number, less than 1, that the rate is multiplied by.
         patience: epochs without improvement after which the rate is reduced.
         verbose: 1 prints each reduction.
         mode: "min", "max" or "auto": which direction is better.
@@ -61,9 +61,9 @@ class ReduceLROnPlateau(Monitor):
         cooldown: epochs to wait after a reduction.
         min_lr: the lowest rate.
 
-    A schedule of the optimizer continues, its rates multiplied by the factor, as are the rates of
-    parameter groups. Each optimizer of a `MultiOptimizer` has its own rate, logged as
-    "learning_rate_" and the optimizer's name.
+    If the optimizer has a schedule, it continues with its rates multiplied by the factor; rates of
+    parameter groups are multiplied, too. Each optimizer of a `MultiOptimizer` has its own rate,
+    logged as "learning_rate_" and the optimizer's name.
 
     Example:
         >>> ReduceLROnPlateau(factor=0.5, patience=2).factor
@@ -150,13 +150,13 @@ def _rates(callback):
 
 
 def _words(name):
-    """Return the printed description of the rate that the logs call `name`."""
+    """Return a phrase for messages about the rate that is named `name` in the logs."""
     _, _, whose = name.partition("learning_rate_")
     return f"the learning rate of {whose!r}" if whose else "the learning rate"
 
 
 def _rated(callback):
-    """Return the optimizers that have a learning rate, by the rates' names in the logs."""
+    """Return {name of the learning rate in the logs: optimizer} for the model's optimizers."""
     optimizer = getattr(callback.model, "optimizer", None)
     optimizer = inside(optimizer)
     if not is_several(optimizer) and hasattr(optimizer, "learning_rate"):

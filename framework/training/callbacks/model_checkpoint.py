@@ -16,8 +16,7 @@ _WEIGHTS = (".weights.h5", ".npz", ".safetensors")
 class ModelCheckpoint(Monitor):
     """Saves the model, or its weights, after each epoch or after every few batches.
 
-    Each file is written whole or not at all: if the process ends while it writes, the file before
-    stays.
+    Files are written atomically: if the process dies during a write, the previous file remains.
 
     Args:
         filepath: the path, which ends with ".keras"; or for weights with ".weights.h5", ".npz" or
@@ -30,13 +29,14 @@ class ModelCheckpoint(Monitor):
         save_weights_only: save the weights instead of the model.
         mode: "min", "max" or "auto": which direction is better.
         save_freq: "epoch", or the number of batches between files.
-        initial_value_threshold: with `save_best_only`, a value that the first file has to improve.
-        asynchronous: write the files in a thread while training continues. The next file, the end
-            of training and a state that `fit(resume=...)` saves wait until the file is complete,
-            and raise the thread's error. Not in Keras.
+        initial_value_threshold: with `save_best_only`, the value that must be improved on before
+            the first file is written.
+        asynchronous: write the files in a thread while training continues. The next write, the end
+            of training and each save of `fit(resume=...)` wait until the file is complete, and
+            raise the thread's error if it failed. Not in Keras.
 
     Raises:
-        ValueError: `filepath` has another ending, or names a value that the logs do not have.
+        ValueError: `filepath` has another extension, or names a value that the logs do not have.
 
     Example:
         >>> import tempfile
@@ -83,7 +83,7 @@ class ModelCheckpoint(Monitor):
         self._framework.saves = ("best", "_framework.epoch", "_framework.batches")
 
     def on_train_begin(self, logs: Any = None) -> None:
-        if self.save_best_only:  # the monitored value is compared only in this mode
+        if self.save_best_only:  # only this mode needs the direction of the monitored value
             super().on_train_begin(logs)
 
     def on_epoch_begin(self, epoch: Any, logs: Any = None) -> None:
@@ -128,7 +128,7 @@ def _write(callback, epoch, batch, logs, words):
     path.parent.mkdir(parents=True, exist_ok=True)
     if callback.asynchronous:
         background = callback._framework.background
-        # the previous write ends first, so that only one copy of the weights is in memory
+        # wait for the previous write, so that only one copy of the weights is in memory
         background.wait()
         background.start(taken(callback.model, path, callback.save_weights_only))
         return

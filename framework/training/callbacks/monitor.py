@@ -54,7 +54,7 @@ def _goes_up(callback):
     if words[-1] == "loss":
         return False
     for metric in sorted(_metrics(callback), key=lambda metric: -len(metric.name)):
-        # In logs, the name of an output may precede the name of a metric, and a number may follow.
+        # In logs, a metric's name may have an output's name as prefix and a number as suffix.
         if re.fullmatch(rf"(.*_)?{re.escape(metric.name)}(_\d+)?", name):
             direction = _direction_of(metric)
             if direction is not None:
@@ -98,7 +98,7 @@ def value_in(callback, logs):
 
 
 def _direction_of(metric):
-    """Return the better direction of a metric: "up", "down" (as for losses), or None if unknown."""
+    """Return "up" or "down": whether higher or lower values of a metric are better, else None."""
     function = metric._fn if isinstance(metric, MeanMetricWrapper) else None
     if isinstance(function, Loss) or function in losses.by_name.values():
         return "down"

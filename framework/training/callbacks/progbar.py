@@ -11,7 +11,7 @@ class ProgbarLogger(Callback):
 
     def __init__(self):
         record = self._framework
-        record.lazy_logs = True  # the logs are computed only when the bar is redrawn
+        record.lazy_logs = True  # so logs are computed only when the bar is redrawn
         record.display, record.training = None, False
 
     def on_train_begin(self, logs: Any = None) -> None:

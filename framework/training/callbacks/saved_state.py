@@ -1,6 +1,6 @@
 """The state of callbacks, which `fit(resume=...)` saves and restores.
 
-Built-in callbacks list the names of their state in `saves` of their record. For other classes every
+Built-in callbacks list the attributes to save in `_framework.saves`. For the user's classes, every
 attribute with plain data is saved: numbers, strings, arrays, and lists, tuples and dicts of them.
 """
 
@@ -13,7 +13,7 @@ _LEFT_OUT = ("params", "model", "_model", "_framework")
 
 
 def states_of(callbacks, arrays):
-    """Return [[class name, state]] of callbacks; arrays in the states go to the dict `arrays`."""
+    """Return [class name, state] for each callback; put arrays in the states into `arrays`."""
     states = []
     for number, callback in enumerate(callbacks):
         found = {}
@@ -28,7 +28,7 @@ def restore_states(callbacks, states, array):
     """Restore the states of callbacks: each gets the next saved state with the name of its class.
 
     Args:
-        array: a function from a name to its array.
+        array: a function that returns the saved array of a name.
     """
     for callback, state in matched(callbacks, states):
         for name, value in state.items():
@@ -39,7 +39,7 @@ def restore_states(callbacks, states, array):
 
 
 def matched(callbacks, states):
-    """Return the pairs (callback, its saved state)."""
+    """Return pairs (callback, saved state), matched by class name in order."""
     left, pairs = list(states), []
     for callback in callbacks:
         for state in left:
@@ -65,11 +65,11 @@ def _values(callback):
     return found
 
 
-# ---- nests in JSON and arrays --------------------------------------------------------------------
+# ---- conversion of nests to JSON values and arrays -----------------------------------------------
 
 
 def packed(value, arrays, name):
-    """Return plain data as JSON values; arrays go to the dict `arrays`, under names from `name`.
+    """Return plain data as JSON values; put arrays into `arrays` under names starting with `name`.
 
     Raises:
         TypeError: `value` is not plain data.
@@ -103,7 +103,7 @@ def _is_plain(value):
 
 
 def unpacked(value, array):
-    """Return the value that `packed` converted."""
+    """Return the value that `packed` converted to `value`; `array` returns the array of a name."""
     if isinstance(value, list):
         return [unpacked(item, array) for item in value]
     if not isinstance(value, dict):

@@ -31,11 +31,11 @@ class StepRecord:
         self.gradients_needed = not needs.isdisjoint(("gradients", "norms"))
 
     def rates_before(self, optimizer, variables):
-        """Return the learning rates of the next update if needed, otherwise None."""
+        """Return the learning rates of the next update if a callback needs them, otherwise None."""
         return rates_of(optimizer, variables) if "rates" in self._needs else None
 
     def take(self, batch, outputs, loss, gradients, rates):
-        """Store the values of one step that callbacks need, as they were before the update."""
+        """Store those values of a step that callbacks need; they are values before the update."""
         held, needs = {}, self._needs
         if "batch" in needs:
             held["batch"] = batch
@@ -110,8 +110,8 @@ def _rate(optimizer, variable):
 def needs_of(callbacks):
     """Return all values that the callbacks declare in `needs`.
 
-    An unknown name in the `needs` of a class raises an error. In those of an object it is ignored,
-    because the user may use this attribute for other purposes.
+    An unknown name in a class's `needs` raises an error. In an instance attribute `needs`, it is
+    ignored, because the user may use this attribute for other purposes.
     """
     declared = set()
     for callback in callbacks:
@@ -130,7 +130,7 @@ def needs_of(callbacks):
 
 
 def _words(needs):
-    """Return the strings of an attribute `needs`, which may be any object."""
+    """Return the set of strings in an attribute `needs`; empty if it is not a collection."""
     needs = {needs} if isinstance(needs, str) else needs
     if not isinstance(needs, (set, frozenset, list, tuple)):
         return set()

@@ -25,7 +25,7 @@ class SwapEMAWeights(Callback):
         self._framework.saves = ("_framework.swapped",)
 
     def on_train_begin(self, logs: Any = None) -> None:
-        # this call raises an error now, before the first epoch, if there are no averages
+        # raises an error now, before the first epoch, if the optimizer has no moving averages
         _averages(self)
         self._framework.swapped = False
 
@@ -44,7 +44,7 @@ class SwapEMAWeights(Callback):
             return
         _swap(self, True)
         if epoch == (self.params or {}).get("epochs", 0) - 1:
-            # `fit` ends by copying the averages to the weights
+            # at its end, `fit` itself copies the averages to the weights
             for variable, average in _averages(self):
                 average.assign(variable.array.copy())
             self._framework.swapped = False

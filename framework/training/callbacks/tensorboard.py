@@ -1,4 +1,4 @@
-"""TensorBoard: writes logs, weights and graphs of a `fit` to files that TensorBoard reads."""
+"""TensorBoard: writes logs, weights and graphs during `fit` to files that TensorBoard reads."""
 
 import contextlib
 import time
@@ -37,9 +37,9 @@ class TensorBoard(Callback):
         update_freq: "epoch", "batch", or the number of batches between values of single batches
             ("batch_loss", ...), by the number of batches since training began. `tf.summary`
             functions in layers write then too. Reading values takes time; "epoch" costs none.
-        profile_batch: the number of a batch since training began, counted from 1, at which the
-            table of `model.profile` is written as a text; a pair (first, last) measures last -
-            first + 1 steps. 0 for none.
+        profile_batch: the batch, counted from 1 since training began, at which the table of
+            `model.profile` is written as a text; a pair (first, last) measures
+            last - first + 1 steps. 0 for none.
         embeddings_freq: the number of epochs between copies of the weights of `Embedding` layers
             for the projector; 0 for none. Only the last copy is kept.
         embeddings_metadata: the path of a file with a label in each line, relative to `log_dir`;
@@ -68,7 +68,7 @@ class TensorBoard(Callback):
         update_freq: Any = "epoch", profile_batch: Any = 0, embeddings_freq: Any = 0,
         embeddings_metadata: Any = None, write_gradients: bool = False,
     ):  # fmt: skip
-        # this call raises an error now, before `fit`, if the package tensorboard is missing
+        # raises an error now, before `fit`, if the package tensorboard is missing
         event_file.messages("compat.proto.event_pb2")
         self.log_dir, self.write_graph, self.write_images = str(log_dir), write_graph, write_images
         self.histogram_freq = board_settings.frequency(histogram_freq, "histogram_freq")
@@ -187,7 +187,7 @@ def _after_batch(board, batch, logs=None):
 
 
 def _make_default(board, name):
-    """Make a writer the default for `tf.summary` calls of layers, if batches have summaries."""
+    """Make a writer the default of `tf.summary` calls in layers, unless only epochs are written."""
     record = board._framework
     if board.update_freq == "epoch":
         return
@@ -199,7 +199,7 @@ def _make_default(board, name):
 
 
 class _Number:
-    """A step whose value is the current batch number when a summary is written."""
+    """A summary's step that reads the current batch number each time a summary is written."""
 
     def __init__(self, record, name):
         self._record, self._name = record, name
@@ -288,7 +288,7 @@ def _writer(board, name):
 
 
 def _position(board):
-    """Return {file: size}, from which a resumed run continues; None outside of `fit`."""
+    """Return {event file: size}, where a resumed run continues to write; None outside of `fit`."""
     record = board._framework
     if not record.writers:
         return None

@@ -1,4 +1,4 @@
-"""Mistakes seen during `fit`: a loss that is NaN or infinite, does not change, or rises."""
+"""Mistakes detected during `fit`: a loss that is NaN or infinite, does not change, or rises."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class Course:
         model: a compiled model.
         feed: the `Feed` of the batches, which counts them.
         batches: the data, a result of `data.batches.as_batches`.
-        doctor: print the doctor's page after the first epoch.
+        doctor: print the report of `fit(doctor=True)` after the first epoch.
     """
 
     def __init__(self, model, feed, batches, doctor=False):
@@ -34,7 +34,7 @@ class Course:
         self._step = None if own else compiled_step(model)
         self._losses = []
         self.epoch = 0  # the current epoch, counted from 0
-        # whether a callback or loss scaling deals with losses that are NaN or infinite
+        # whether a callback or loss scaling already handles losses that are NaN or infinite
         self.handled = scales(self._training.optimizer)
         if "order" not in self._training.told:
             self._training.told.add("order")
@@ -88,7 +88,7 @@ class Course:
             self._does_not_move(batch)
 
     def report(self):
-        """Print the doctor's page, once, if `fit` was called with `doctor=True`."""
+        """Print the report of `fit(doctor=True)` once; without `doctor=True`, do nothing."""
         if not self._doctor or self._last is None:
             return
         self._doctor = False
@@ -118,7 +118,7 @@ class Course:
         )
 
     def _does_not_move(self, batch):
-        """Warn that the loss is constant if a cause is found; else it may be at its minimum."""
+        """Warn that the loss is constant, unless no cause is found: it may be at its minimum."""
         if "flat" in self._training.told:
             return
         self._training.told.add("flat")

@@ -44,7 +44,7 @@ def page_after_epoch(model, batches, batch):
 
 
 def data_findings(page, model, x, y):
-    """Add findings about the inputs and targets of a batch: tensors or nests of them."""
+    """Add findings about the inputs and targets of a batch, which are tensors or nests of them."""
     bad = not_finite_in(x, y)
     page.add_all("values", [f"{bad}. Replace or drop such rows."] if bad else [], "all are finite")
     for name, leaf in named_leaves(x, "x"):
@@ -73,7 +73,7 @@ def _described(array, classes=False):
 
 
 def _unequal_features(x):
-    """Return the message about features of very different or very large spread, or None."""
+    """Return a message if features have very different scales or very large ones, else None."""
     leaves = [leaf.array for _, leaf in named_leaves(x, "x")]
     if len(leaves) != 1 or leaves[0].ndim != 2 or leaves[0].dtype.kind != "f":
         return None
@@ -91,7 +91,7 @@ def _unequal_features(x):
 
 
 def _constant(x, y):
-    """Return messages about inputs and targets that are equal in all rows."""
+    """Return messages about inputs or targets that are the same in all rows."""
     found = []
     for part, name in ((x, "x"), (y, "y")):
         for path, leaf in named_leaves(part, name):
@@ -157,8 +157,8 @@ def compare_with_baseline(page, model, y, y_pred, loss, of):
 def baseline(model, y, y_pred):
     """Return the loss of the best constant prediction on a batch; None if it is not known.
 
-    Known are cross-entropies (the classes' frequencies), squared errors (the mean) and absolute
-    errors (the median).
+    It is known for cross-entropies (predicting the classes' frequencies), squared errors (the mean)
+    and absolute errors (the median).
     """
     known = outputs_of(model, y, y_pred)
     if len(known) != 1 or type(known[0][2]) is not Tensor:

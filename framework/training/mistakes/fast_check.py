@@ -25,7 +25,7 @@ _PROGRESS = 0.9
 
 
 def fast_check(model, x, y=None, batch_size=None):
-    """Return the `Page` of a model on data; the state of model and optimizer is restored.
+    """Check a model on data and return a `Page`; the states of model and optimizer are restored.
 
     Args:
         x, y, batch_size: as in `fit`.

@@ -21,7 +21,7 @@ _ROWS = 64
 
 
 def unscaled_images(model, x):
-    """Return the message about pixels from 0 to 255 that reach a layer with weights, or None.
+    """Return a message if pixels from 0 to 255 reach a layer with weights unscaled, else None.
 
     Args:
         x: the batch's inputs, a tensor or a nest of them.
@@ -43,11 +43,11 @@ def unscaled_images(model, x):
 
 
 def _first_weights(model):
-    """Return the first layer with weights if it receives the unchanged inputs, otherwise None."""
+    """Return the first layer with weights if its inputs are the model's, unchanged; else None."""
     found = _layers_of(model)
     for layer in found:
         if getattr(getattr(layer, "_framework", None), "graph", None) is not None:
-            return _first_weights(layer)  # a functional model inside the model
+            return _first_weights(layer)  # the layer is itself a functional model
         kind = type(layer).__name__
         if kind in _WEIGHING:
             return layer
@@ -57,7 +57,7 @@ def _first_weights(model):
 
 
 def _layers_of(model):
-    """Return the layers of a Sequential model, or of a functional one in order; else []."""
+    """Return the layers of a Sequential or functional model in order; [] for other models."""
     record = model._framework
     if getattr(record, "stack", ()):
         return record.stack
@@ -65,7 +65,7 @@ def _layers_of(model):
 
 
 def sorted_rows(batches):
-    """Return the message about labels that are sorted by class and not shuffled, or None.
+    """Return a message if the labels are sorted by class and not shuffled, else None.
 
     Args:
         batches: the data of `fit`, a result of `data.batches.as_batches`.
@@ -90,7 +90,7 @@ def sorted_rows(batches):
 
 
 def _unshuffled_labels(batches):
-    """Return (the labels of all rows, the batch size, a remedy), or None."""
+    """Return (labels of all rows, batch size, remedy for the message) if `fit` does not shuffle."""
     if isinstance(batches, ArrayBatches):
         _, y, _ = batches.parts
         if batches.shuffle or not isinstance(y, np.ndarray):
@@ -122,7 +122,7 @@ def class_numbers(labels):
 
 
 def not_finite_in(x, y):
-    """Return a text about the first NaN or infinite value of a batch; "" if there is none."""
+    """Return a phrase for messages about the first NaN or infinite value of a batch, or ""."""
     for name, part in (("x", x), ("y", y)):
         for path, leaf in named_leaves(part, name):
             array = leaf.array

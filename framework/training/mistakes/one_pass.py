@@ -15,13 +15,13 @@ _SATURATED = 0.99
 
 
 class Activity(NamedTuple):
-    """Statistics of the values of one activation on a batch."""
+    """Statistics of the outputs of one activation function on a batch."""
 
     op: str
     layer: object  # the layer that called the activation, or None
     line: str
     units: int  # the number of units, which is the size of the last axis
-    dead: int  # the number of units that are 0 in all rows
+    dead: int  # the number of units whose output is 0 in all rows
     saturated: float  # the fraction of values at the limits of sigmoid or tanh
 
     @property
@@ -30,7 +30,7 @@ class Activity(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """The values of one forward and backward pass.
+    """The results of one forward and backward pass.
 
     Gradients are arrays or None, in the order of `variables`.
     """
@@ -118,7 +118,7 @@ class _Activities(Recorder):
 def one_pass(step, x, y, sample_weight=None):
     """Return the `Pass` of a `TrainingStep` on a batch of tensors; all state is restored.
 
-    Only the forward pass is observed: the backward pass runs on arrays.
+    Only the forward pass is recorded: the backward pass computes on arrays, without events.
     """
     model = step.model
     state = Snapshot([*model.variables, *model.metrics_variables], step.optimizer)

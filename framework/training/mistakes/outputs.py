@@ -1,4 +1,4 @@
-"""Mistakes in the combination of outputs, targets and loss, found in the first batch."""
+"""Checks whether outputs, targets and loss fit together, on the first batch."""
 
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ class Output(NamedTuple):
     from_logits: bool
     y_true: object  # the targets as an array, or None
     y_pred: np.ndarray
-    where: str  # a phrase of messages, such as " of layer 'dense_1'", or ""
+    where: str  # a phrase for messages, such as " of layer 'dense_1'", or ""
     activation: object  # the name of the activation of the output's layer, or None
 
 
@@ -57,7 +57,7 @@ def output_mistakes(loss, y_true, y_pred, layer=None):
     kind, from_logits = _kind(loss)
     labels = y_true.array if type(y_true) is Tensor and y_true.array.dtype.kind in "fiub" else None
     output = Output(loss, kind, from_logits, labels, array, *_described(layer))
-    # no other mistake is reported, because this mistake causes the others
+    # softmax of one unit also causes the other mistakes, so only this one is reported
     one = _softmax_of_one_unit(output)
     if one:
         return [one]
@@ -109,7 +109,7 @@ def _softmax_of_one_unit(output):
 
 
 def _logits(output):
-    """Return the message about logits that are used as probabilities, or the reverse."""
+    """Return a message if logits are used as probabilities or the reverse, else None."""
     array, where, kind, loss = output.y_pred, output.where, output.kind, output.loss
     if kind is None:
         return None
@@ -150,7 +150,7 @@ def _logits(output):
 
 
 def _labels_outside(output):
-    """Return the message about labels of a binary cross-entropy that are not in [0, 1]."""
+    """Return a message if labels of a binary cross-entropy are not in [0, 1], else None."""
     labels = output.y_true
     if output.kind is not _BINARY or labels is None or not labels.size:
         return None
@@ -165,7 +165,7 @@ def _labels_outside(output):
 
 
 def _unreachable(output):
-    """Return the message about targets outside the range of the last activation."""
+    """Return a message if targets lie outside the range of the last activation, else None."""
     targets = output.y_true
     if output.activation not in _RANGES or not isinstance(output.loss, _REGRESSION):
         return None
@@ -184,7 +184,7 @@ def _unreachable(output):
 
 
 def _broadcast(output):
-    """Return the message about targets of one column that are compared with several columns."""
+    """Return a message if targets of one column are compared with several columns, else None."""
     if output.y_true is None or not isinstance(output.loss, _REGRESSION):
         return None
     expected, got = output.y_pred.shape, output.y_true.shape
@@ -200,7 +200,7 @@ def _broadcast(output):
 
 
 def metric_mistakes(metrics, y_true):
-    """Return messages about "accuracy" among `metrics` for targets that are not classes."""
+    """Return messages if `metrics` include "accuracy" but the targets are not classes."""
     wanted = [name for name in metrics if isinstance(name, str) and name.lower() in _ACCURACIES]
     if not wanted or type(y_true) is not Tensor or y_true.array.dtype.kind != "f":
         return []

@@ -8,7 +8,7 @@ WIDTH = 88
 
 
 class Finding(NamedTuple):
-    """A line of a page: what was checked, the result, and whether it is good."""
+    """One line of a `Page`: what was checked, the result, and whether it is good."""
 
     subject: str
     text: str
@@ -16,7 +16,7 @@ class Finding(NamedTuple):
 
 
 class Page:
-    """The subject and the findings of a check; printed as a table.
+    """The report of a check: a title and its findings, printed as a table.
 
     Attributes:
         title: a line about the model and the data.

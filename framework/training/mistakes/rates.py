@@ -14,9 +14,9 @@ _HIGHEST = {
 
 
 def unusual_rate(optimizer):
-    """Return (-1 or 1, text) for a learning rate below or above the usual ones; (0, "") otherwise.
+    """Return (-1 or 1, message) for a learning rate below or above the usual ones, else (0, "").
 
-    A rate of 0 is usual: schedules start from it, and groups are frozen by it.
+    A rate of 0 counts as usual: schedules start from it, and parameter groups are frozen with it.
     """
     optimizer = inside(optimizer)
     if not is_ours(optimizer) or is_several(optimizer):

@@ -1,4 +1,4 @@
-"""The content of a summary: an array in the form that TensorBoard expects, and its metadata.
+"""The content of a summary: an array in the format that TensorBoard expects, and its metadata.
 
 Each function returns a `Content`. The formats are those of TensorBoard's plugins for TensorFlow 2:
 every summary is a tensor, and its metadata name the plugin that shows it.
@@ -54,7 +54,7 @@ def _rows(array, buckets):
     if low == high:  # if all values are equal, the last bucket counts them
         rows[:, :2], rows[-1, 2] = low, finite.size
         return rows
-    # Halves of numbers are subtracted, because the difference of two large numbers can be infinite.
+    # Numbers are halved before subtraction, because the difference of two large ones can overflow.
     half, width = low / 2, high / 2 / buckets - low / 2 / buckets
     places = np.minimum(((finite / 2 - half) / width).astype(np.int64), buckets - 1)
     edges = 2 * (half + width * np.arange(buckets + 1))
@@ -89,7 +89,7 @@ def _bytes_of_colors(pixels):
     if pixels.dtype.itemsize > 1:
         pixels = pixels // ((int(np.iinfo(pixels.dtype).max) + 1) // 256)
     else:
-        pixels = pixels.astype(np.int16) * 2  # images of int8 have values from 0 to 127
+        pixels = pixels.astype(np.int16) * 2  # int8 has values only up to 127
     return np.clip(pixels, 0, 255).astype(np.uint8)
 
 

@@ -123,11 +123,11 @@ def sizes(root, folders):
 
 
 def drop_later(root, folders, known):
-    """Drop events written after a saved state, whose files had the sizes `known`.
+    """Drop events that were written after a state was saved, when files had the sizes `known`.
 
     Known files are truncated. Unknown files are deleted if the same process wrote them later; files
-    of other processes stay. Names in the state are only compared with names in the folders, so a
-    manipulated state cannot name other files.
+    of other processes stay. Only files found in the folders are changed, so a malicious state
+    cannot name other files.
     """
     last = {}  # maps a process to the highest number among its known files
     for name in known:
@@ -146,7 +146,7 @@ def drop_later(root, folders, known):
 
 
 def _writer_of(name):
-    """Return ("host.process", number) of an event file's name."""
+    """Return ("host.process", file number) from an event file's name."""
     words = name.rpartition("/")[2].removeprefix(f"{_PREFIX}.").split(".")
     digits = [i for i, word in enumerate(words) if i and word.isdigit()]
     for i in digits:  # The name is TIME.HOST.PROCESS.NUMBER and a suffix. HOST may contain dots.

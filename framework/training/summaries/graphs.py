@@ -59,7 +59,7 @@ def _zeros(model):
 
 
 class _Drawing:
-    """Converts a graph of the compiler to a `GraphDef`."""
+    """Converts a traced graph to a `GraphDef`, with a node for each op."""
 
     def __init__(self, graph, model):
         self._model = model
@@ -99,7 +99,8 @@ class _Drawing:
             self._names[id(value)] = name if place == 0 else f"{name}:{place}"
 
     def _name_of(self, value):
-        """Return the name of a value's node, created for a variable; None for a constant."""
+        """Return the name of the node that computes a value; None for a constant. A variable's node
+        is created at its first use."""
         if type(value) is not Value:
             return None
         if id(value) not in self._names and value.variable is not None:

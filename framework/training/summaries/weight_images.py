@@ -4,10 +4,10 @@ import numpy as np
 
 
 def weight_images(array):
-    """Return images (k, height, width, channels) in [0, 1] of a weight; None if it has no layout.
+    """Return a weight as images (k, height, width, channels) in [0, 1]; None if not possible.
 
-    Axes of size 1 are dropped. A vector is a column, a matrix one image, wider than high. With
-    three axes the last one counts the images; with four it must be colors.
+    Axes of size 1 are dropped. A vector becomes a column, a matrix one image, wider than high. Of
+    three axes, the last one indexes the images; of four axes, it must be the color channels.
 
     >>> weight_images(np.zeros((5, 2))).shape, weight_images(np.zeros((3, 3, 1, 8))).shape
     ((1, 2, 5, 1), (8, 3, 3, 1))

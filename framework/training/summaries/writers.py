@@ -13,7 +13,7 @@ from framework.training.summaries.event_file import EventFile, messages
 
 
 class _Current(threading.local):
-    """The current writer, step, and condition of `record_if` of a thread."""
+    """A thread's current writer, default step and condition of `record_if`."""
 
     writer = step = None
     condition: Any = True
@@ -149,7 +149,7 @@ def record_if(condition: Any) -> Any:
 
     Args:
         condition: a bool, a tensor, or a function without arguments that returns one; it is
-            called at each summary. The innermost `record_if` counts.
+            called at each summary. The innermost `record_if` decides.
 
     >>> with record_if(False):
     ...     should_record_summaries()
@@ -165,7 +165,7 @@ def record_if(condition: Any) -> Any:
 def should_record_summaries() -> bool:
     """Return whether summaries are written: there is a default writer, and `record_if` holds.
 
-    While a model is built on KerasTensors, which have no values, none are written.
+    No summary is written while a model is built on KerasTensors, because they have no values.
 
     >>> should_record_summaries()
     False
@@ -182,7 +182,7 @@ def write(name, content, step=None):
     """Write a summary to the default writer, unless summaries are off; return whether it did.
 
     Args:
-        name: the tag; the open name scopes come before it.
+        name: the tag; the names of the open name scopes are prefixed.
         content: a function without arguments that returns a `Content`, called only if the summary
             is written.
         step: an int; the default step if None.
