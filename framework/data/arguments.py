@@ -1,4 +1,4 @@
-"""Checks of the arguments of a dataset's methods; conversion between Dataset and Stage."""
+"""Check the arguments of Dataset's methods; convert between Dataset and its pipeline Stage."""
 
 import operator
 
@@ -14,7 +14,7 @@ def made(stage):
 
 
 def stage_of(dataset, name):
-    """Return the last stage of a Dataset; an error begins with `name`."""
+    """Return the last stage of a Dataset; error messages begin with `name`."""
     from framework.data.dataset import Dataset
 
     if not isinstance(dataset, Dataset):
@@ -39,7 +39,7 @@ def at_least(least, method, name, value):
 
 
 def workers(method, num_parallel_calls):
-    """Return the number of threads: None for the consumer's own, or AUTOTUNE."""
+    """Check `num_parallel_calls`: None for no extra threads, an int >= 1, or AUTOTUNE."""
     if num_parallel_calls is None:
         return None
     count = at_least(-1, method, "num_parallel_calls", num_parallel_calls)

@@ -37,7 +37,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     Arrays in memory have a fast path: between `from_tensor_slices` and `batch`, the methods
     `shuffle`, `take`, `skip`, `shard`, `zip`, `enumerate`, `cache`, `prefetch` and `repeat` only
     change an array of row indices, and a batch is one slice or one `np.take` of each array. A
-    mapped function of elementwise ops and movements is called once for the rows of a batch.
+    mapped function of ops that are elementwise or only move elements is called once per batch.
 
     >>> data = Dataset.from_tensor_slices([1, 2, 3, 4, 5]).map(lambda x: x * 10).batch(2)
     >>> [batch.tolist() for batch in data]
@@ -45,7 +45,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     """
 
     def __init__(self, variant_tensor: Any):
-        """Internal: users call the static methods below. Subclasses may use all other names.
+        """Internal: users call the static methods below. Subclasses are free to use any names.
 
         `variant_tensor` has TensorFlow's name, but its value is a `Stage`.
         """
@@ -269,8 +269,8 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
         stage, number = self._framework, integer("Dataset[i]", "i", index)
         if not stage.accessible:
             raise InvalidArgumentError(
-                f"Dataset[i]: elements of {self!r} have no random access: a stage is random, or "
-                "reads its elements one after the other. Iterate over it."
+                f"Dataset[i]: {self!r} has no random access: one of its stages is random, or can "
+                "only be read in sequence. Iterate over it."
             )
         length = stage.length()
         if not -length <= number < length:
@@ -315,7 +315,7 @@ def _stages(datasets, name):
 
 
 def _count(length):
-    """Return the number of elements as text; INFINITE and UNKNOWN are negative numbers."""
+    """Return a number of elements as text for a message; INFINITE is -1, UNKNOWN is -2."""
     return {-1: "infinitely many", -2: "an unknown number of"}.get(length, f"{length:,}")
 
 

@@ -69,14 +69,14 @@ def from_list(elements: Any, name: str | None = None):
 def choose_from_datasets(
     datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False
 ) -> Dataset:
-    """Return `Dataset.choose_from_datasets` of these arguments."""
+    """Call `Dataset.choose_from_datasets` with these arguments."""
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
 def sample_from_datasets(
     datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False
 ) -> Dataset:
-    """Return `Dataset.sample_from_datasets` of these arguments."""
+    """Call `Dataset.sample_from_datasets` with these arguments."""
     return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
@@ -91,7 +91,7 @@ def save(
 def load(
     path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None
 ) -> Dataset:
-    """Return `Dataset.load` of these arguments."""
+    """Call `Dataset.load` with these arguments."""
     return Dataset.load(path, element_spec, compression, reader_func)
 
 
@@ -99,7 +99,7 @@ def load(
 
 
 class AssertCardinality(Stage):
-    """A stage that raises an error if the number of elements is not `expected`."""
+    """A pipeline stage that raises an error if the number of elements is not `expected`."""
 
     def __init__(self, parent, expected):
         super().__init__(parent)

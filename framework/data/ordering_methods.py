@@ -96,8 +96,8 @@ class OrderingMethods:
         """Return a dataset that keeps the elements of its first complete iteration.
 
         Args:
-            filename: the start of a file's path; "" to keep the elements in memory. Other programs
-                read the same file, until it is removed.
+            filename: the path of a file, without its suffix, that later programs read, too, until
+                it is removed; "" to keep the elements in memory.
         """
         filename = as_path(filename)
         if filename:

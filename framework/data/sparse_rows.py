@@ -10,7 +10,7 @@ from framework.ops.sparse_tensor import SparseTensor
 
 
 class SparseRows:
-    """A sparse tensor with the interface of an array that `Rows` needs.
+    """A sparse tensor with those methods of an array that `Rows` needs.
 
     `rows[i, ...]` is one row and `rows[numbers]` are several, as SparseTensors.
     """
@@ -100,7 +100,7 @@ def joined_rows(parts):
 
 
 def from_matrix(matrix):
-    """Return a SparseTensor of a sparse matrix of SciPy."""
+    """Convert a SciPy sparse matrix to a SparseTensor."""
     coordinates = matrix.tocoo()
     coordinates.sum_duplicates()
     indices = np.stack(coordinates.coords if hasattr(coordinates, "coords") else

@@ -22,8 +22,8 @@ class StoringMethods:
     ):  # fmt: skip
         """Write the elements of one iteration to a folder, for `Dataset.load`.
 
-        Elements are tensors, and tuples and dicts of them. Files hold numbers and strings alone, no
-        code, with a checksum for each element. The format is not TensorFlow's.
+        Elements are tensors, and tuples and dicts of them. Files contain only numbers and strings,
+        no code, with a checksum for each element. The format is not TensorFlow's.
 
         Args:
             path: a folder, which is created.
@@ -82,9 +82,9 @@ class StoringMethods:
         self, path: Any, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
         name: str | None = None,
     ):  # fmt: skip
-        """Return a dataset that its first complete iteration writes to a folder, as `save` does.
+        """Return a dataset whose first complete iteration writes to a folder, as `save` does.
 
-        Later iterations read the folder until it is removed, also in other programs.
+        Later iterations, also those of other programs, read the folder until it is removed.
 
         Args:
             path: a folder.

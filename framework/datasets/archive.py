@@ -30,7 +30,7 @@ def find(path, what):
     raise MissingFileError(
         f"{what} was not found. Nothing is downloaded; put the file {path.name} at one of "
         f"{', '.join(map(str, places))}"
-        + ("." if path.is_absolute() else ", or name its folder in $FRAMEWORK_DATA.")
+        + ("." if path.is_absolute() else ", or set $FRAMEWORK_DATA to its folder.")
     )
 
 

@@ -15,7 +15,7 @@ _SOURCE = "https://www.cs.toronto.edu/~kriz/"
 
 
 def folder_of(inner, name, file_hash):
-    """Return the folder of the pickles: a local folder, or a download in Keras's cache.
+    """Return the folder of the pickle files: a local one, or a download in Keras's cache.
 
     Args:
         inner: the folder's name in the archive.
@@ -31,7 +31,7 @@ def folder_of(inner, name, file_hash):
 
 
 def read(file, labels):
-    """Return the images (n, 3, 32, 32), uint8, and the list of labels with this name in a file.
+    """Return a file's images, uint8 (n, 3, 32, 32), and the list that has the key `labels`.
 
     Raises:
         LoadError: the file is missing or has other contents. Nothing is unpickled.

@@ -19,7 +19,7 @@ def load_data(
             `imdb.load_data`.
 
     Raises:
-        LoadError: the file has other contents. Nothing is unpickled.
+        LoadError: the file does not have the expected contents. Nothing is unpickled.
         OSError: the file cannot be downloaded.
     """
     if not 0 <= test_split <= 1:

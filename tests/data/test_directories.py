@@ -151,7 +151,7 @@ def test_labels(images, arguments, labels, classes):
         ({"subset": "half", "validation_split": 0.5}, "subset: expected one of"),
         ({"subset": "both", "validation_split": 2}, "validation_split: expected a number in"),
         ({"subset": "both", "validation_split": 0.5, "shuffle": True}, "seed: expected an int"),
-        ({"subset": "validation", "validation_split": 0.1}, "leaves no file of 6 for validation"),
+        ({"subset": "validation", "validation_split": 0.1}, "leaves no file for validation, of 6"),
         ({"format": "grain"}, "format: expected one of 'tf'"),
     ],
 )

@@ -200,7 +200,7 @@ def test_serialized_tensors(number):
         assert text.item().hex() == PROTOS[number]
     again = tf.io.parse_tensor(text, TENSORS[number].dtype if number != 3 else "string")
     np.testing.assert_array_equal(again.numpy(), TENSORS[number])
-    with pytest.raises(InvalidArgumentError, match=r"out_type: the tensor is"):
+    with pytest.raises(InvalidArgumentError, match=r"out_type: the serialized tensor is"):
         tf.io.parse_tensor(text, "int8")
 
 

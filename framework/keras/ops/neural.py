@@ -57,7 +57,8 @@ def _matched(target, output, what):
     target = as_dtype(target, output.dtype)
     if tuple(target.shape) != tuple(output.shape):
         raise ShapeError(
-            f"{what}: target and output must have one shape, got {target.shape} and {output.shape}."
+            f"{what}: target and output must have the same shape, got {target.shape} and "
+            f"{output.shape}."
         )
     return target, output
 
@@ -228,8 +229,8 @@ def _for_heads(x, heads):
     """Repeat keys or values for `heads` query heads (Ainslie et al. 2023, arXiv:2305.13245)."""
     own = x.shape[2]
     if own in (heads, 0, None) or heads is None or heads % own:
-        # equal numbers of heads need no repetition; the attention op raises an error for other
-        # numbers
+        # Equal numbers of heads need no repetition. The attention op raises an error for numbers
+        # that do not fit.
         return x
     return movement.gather(x, np.repeat(np.arange(own), heads // own), axis=2)
 
