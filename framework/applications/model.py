@@ -112,7 +112,7 @@ def _input_shape(options, size, least):
     shape = tuple(shape)
     if len(shape) != 3:
         raise InvalidArgumentError(
-            f"input_shape: expected three sizes, those of an image, got {shape}."
+            f"input_shape: expected the three sizes of an image, got {shape}."
         )
     sizes = shape[:2] if channels_last else shape[1:]
     if any(s is not None and s < least for s in sizes):

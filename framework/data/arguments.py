@@ -23,7 +23,7 @@ def stage_of(dataset, name):
 
 
 def integer(method, name, value):
-    """Return an argument as an int."""
+    """Return the argument `value` as an int, or raise an error that names it."""
     try:
         return operator.index(value)
     except TypeError:
@@ -31,7 +31,7 @@ def integer(method, name, value):
 
 
 def at_least(least, method, name, value):
-    """Return an argument as an int that is at least `least`."""
+    """Return the argument `value` as an int, or raise an error if it is less than `least`."""
     value = integer(method, name, value)
     if value < least:
         raise InvalidArgumentError(f"{method}: {name} must be at least {least}, got {value}.")

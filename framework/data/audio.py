@@ -103,7 +103,7 @@ def _resampled(samples, rate, wanted):
 
 
 def read_wav(path):
-    """Return the samples of a WAV file and their rate.
+    """Return the samples of a WAV file and their sampling rate.
 
     Args:
         path: a WAV file whose samples are ints of 8, 16, 24 or 32 bits, or floats of 32 or 64.
@@ -121,7 +121,9 @@ def read_wav(path):
 def samples_of(data, path):
     """Return the same as `read_wav`, given a file's bytes; error messages name `path`."""
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
-        raise DamagedFileError(f"{path}: expected a WAV file, got {data[:12]!r} at its start.")
+        raise DamagedFileError(
+            f"{path}: expected a WAV file, got one that begins with {data[:12].hex()!r}."
+        )
     form = samples = None
     at = 12
     while at + 8 <= len(data) and samples is None:

@@ -93,9 +93,9 @@ class _Source:
     """
 
     once = False  # whether the data are an iterator, which cannot restart
-    endless = False  # whether an epoch never ends
+    endless = False  # whether an epoch has infinitely many batches
     read = None  # the function that converts an element of the data to a batch; None for arrays
-    seed = None  # the seed of the shuffled order
+    seed = None  # the seed of the order, if it is shuffled
 
     def state(self):
         """Return, as JSON values, what determines an epoch's batches besides its number."""
@@ -288,7 +288,7 @@ def as_batch(value):
 
 def _array(value, name):
     """Return `value` as an array, floats cast to floatx as in Keras; None stays None."""
-    if value is None:  # for an output without a target, or an optional input
+    if value is None:  # a model's output without a target, or an optional input, is None
         return None
     array = array_in(value, name)
     if type(value).__name__ == "Series" and array.ndim == 1 and name[:6] != "sample":

@@ -94,7 +94,7 @@ def _raised(item):
     try:
         raise item
     finally:
-        del item  # without this, the error and its traceback would form a reference cycle
+        del item  # deleted because the error and its traceback would form a reference cycle
 
 
 def _column(value):
@@ -286,7 +286,7 @@ def _decoded(data):
 
 
 def _text(data):
-    """Return bytes as a text file."""
+    """Return bytes as a text stream."""
     return io.StringIO(_decoded(data), newline="")
 
 

@@ -176,7 +176,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     def choose_from_datasets(
         datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True
     ):
-        """Return a dataset that takes each element from the dataset that `choice_dataset` names.
+        """Return a dataset that takes each element from the dataset that `choice_dataset` selects.
 
         Args:
             datasets: a list of Datasets of equal structure.

@@ -220,7 +220,7 @@ def _datasets(
             f"{validation_split!r} and {subset!r}."
         )
     order = np.arange(len(paths))
-    # the generator that Keras uses, for the same split of the files
+    # Keras's random generator is used, to get the same split of the files
     if shuffle and seed is not None:
         np.random.RandomState(seed).shuffle(order)
     parts = {None: (order, shuffle)}

@@ -191,7 +191,7 @@ class FloatList(_ListOfValues):
     def _decode(self, number, kind, value):
         if number == 1 and kind in (_LENGTH, _FIXED32):
             if len(value) % 4:
-                raise DamagedFileError("FloatList: the numbers are truncated.")
+                raise DamagedFileError("FloatList: the message is truncated within a number.")
             self._values.extend(np.frombuffer(value, "<f4").tolist())
 
 

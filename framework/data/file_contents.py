@@ -169,7 +169,7 @@ def decode_raw(
     lengths = set(map(len, rows)) or {0}
     if len(lengths) > 1 or min(lengths) % wanted.itemsize:
         raise InvalidArgumentError(
-            f"decode_raw: input_bytes: expected strings of one length, a multiple of "
+            f"decode_raw: input_bytes: expected strings of equal length, a multiple of "
             f"{wanted.itemsize}, got {sorted(lengths)}. Pass fixed_length."
         )
     array = np.frombuffer(b"".join(rows), wanted)

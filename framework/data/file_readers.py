@@ -97,8 +97,8 @@ def _parts(kind, length, header, footer):
         size = len(data) - header - footer
         if size < 0 or size % length:
             raise InvalidArgumentError(
-                f"FixedLengthRecordDataset: {path}: expected a multiple of {length} bytes after "
-                f"the header of {header} and before the footer of {footer}, got {size}."
+                f"FixedLengthRecordDataset: {path}: expected a multiple of {length} bytes between "
+                f"the header of {header} and the footer of {footer} bytes, got {size}."
             )
         for start in range(header, header + size, length):
             yield text(data[start : start + length])

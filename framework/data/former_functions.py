@@ -52,7 +52,7 @@ def at(dataset: Any, index: Any):
 
 
 def from_list(elements: Any, name: str | None = None):
-    """Return the Dataset of a list of elements, nests of equal structure.
+    """Return a Dataset of the elements in a list, which must have the same structure.
 
     >>> [x.item() for x in from_list([3, 4])]
     [3, 4]
@@ -125,7 +125,7 @@ class AssertCardinality(Stage):
 
 
 def assert_cardinality(expected_cardinality: Any):
-    """Return a function for `dataset.apply` that states the number of elements.
+    """Return a function for `dataset.apply` that asserts the number of elements.
 
     An iteration raises an error if the number differs.
 

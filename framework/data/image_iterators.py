@@ -18,7 +18,7 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".ppm", ".tif", ".tiff")
 
 
 class Iterator(PyDataset):
-    """Batches of rows, in a new order in each epoch: `self[i]`, or endlessly `next(self)`.
+    """Batches of rows, in a new order in each epoch: `self[i]` is batch i, `next(self)` never ends.
 
     A subclass defines `_get_batches_of_transformed_samples(index_array)`.
 
@@ -201,7 +201,7 @@ class FileIterator(Iterator):
     """Batches of augmented images from files; subclasses set `_filepaths` and `classes`."""
 
     _filepaths: Any
-    _targets: Any = None  # the labels with class_mode "raw" or "multi_output"
+    _targets: Any = None  # the labels, if class_mode is "raw" or "multi_output"
     _sample_weight: Any = None
     classes: Any = None
     class_indices: Any = None

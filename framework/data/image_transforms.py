@@ -82,7 +82,7 @@ def _matrix(theta, tx, ty, shear, zx, zy):
 
 
 def _about_center(matrix, height, width):
-    x, y = height / 2 - 0.5, width / 2 - 0.5  # Keras calls the row x and the column y
+    x, y = height / 2 - 0.5, width / 2 - 0.5  # as in Keras, x is the row and y is the column
     there = np.array([[1, 0, x], [0, 1, y], [0, 0, 1]])
     back = np.array([[1, 0, -x], [0, 1, -y], [0, 0, 1]])
     return there @ matrix @ back

@@ -18,7 +18,7 @@ class _Iteration:
 
     def __init__(self, stage):
         self.stage, self.taken, self.elements, self.begun = stage, 0, None, None
-        self.position = None  # a _Position, once a checkpoint has asked for one
+        self.position = None  # the _Position, created when a checkpoint first needs it
 
     def start(self):
         self.begun = _random_state(self.stage)

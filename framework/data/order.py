@@ -18,7 +18,7 @@ from framework.data.structure import packer
 
 
 class Slice(IndexStage):
-    """A pipeline stage that yields elements start, start + step, ...: `take`, `skip`, `shard`."""
+    """A pipeline stage for `take`, `skip` and `shard`: yields elements start, start + step, ..."""
 
     direct = True
 
@@ -50,7 +50,7 @@ class Slice(IndexStage):
 
 
 class Shuffle(IndexStage):
-    """A pipeline stage that shuffles elements by a seed and the number of the iteration."""
+    """A pipeline stage that shuffles elements; the order depends on a seed and the iteration."""
 
     def __init__(self, parent, buffer_size, seed, reshuffle):
         super().__init__(parent)
@@ -128,7 +128,7 @@ class Cache(IndexStage):
     """A pipeline stage that keeps the elements in memory after the first complete iteration."""
 
     kept = None
-    mapped = False  # the cached rows are results: no mapped function is left to be called
+    mapped = False  # cached rows are results, so no mapped function remains to be called
 
     def rows(self):
         if self.kept is None:

@@ -9,7 +9,7 @@ AUTOTUNE = -1
 
 
 class Parallel:
-    """An iterator over `function(element, number)` of the elements of `source`.
+    """An iterator over the results `function(element, number)` for the elements of `source`.
 
     Up to `workers` calls run at the same time, and one more waits for a thread, so that no thread
     waits for the consumer. An error is raised at its element's position, and the iterator can
@@ -146,7 +146,7 @@ class Tuner:
         """Return how many calls a new iterator may run at a time, and start measuring."""
         if self.count == 0:
             # Whether calls in the consumer's thread are fastest depends on the consumer, and the
-            # next one may have work that can run in parallel with the calls.
+            # next consumer may have work that can run in parallel with the calls.
             self.count, self.settled, self._best = 1, False, None
             self._tried = [count for count in self._tried if count]
         self._begin(None, 0.0, begun(self.count))
@@ -206,7 +206,7 @@ _TIMES = 16
 _FEWEST, _SECONDS = 16, 0.1  # a measurement takes at least this many results and seconds
 # if the consumer waits for this fraction of the time, the calls are the bottleneck
 _BUSY = 0.3
-_GAIN = 1.05  # a larger number of calls must be faster by this factor
+_GAIN = 1.05  # to be chosen, a larger number of calls must be faster by this factor
 # All CPUs count as busy at this fraction of their time, if that is at least the time of 1.5 CPUs:
 # less may be Python code, which holds the interpreter's lock and gains nothing from more threads.
 _ALL, _SEVERAL = 0.92, 1.5

@@ -275,7 +275,7 @@ def _ragged(key, feature, rows, dtype, single):
     if len(feature.partitions):
         raise InvalidArgumentError(
             f"{key}: RaggedFeature: partitions: expected (), got {feature.partitions!r}. Parse the "
-            "row lengths as a feature of their own, for tf.RaggedTensor.from_row_lengths."
+            "row lengths as a separate feature, for tf.RaggedTensor.from_row_lengths."
         )
     values = np.concatenate([np.empty(0, dtype.np), *rows])
     return Tensor(values) if single else RaggedTensor.from_row_lengths(

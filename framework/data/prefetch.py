@@ -50,7 +50,7 @@ class Ahead:
         try:
             raise item.error
         finally:
-            # Otherwise the error's traceback and this frame would keep `self` and its thread alive.
+            # Without `del`, the error's traceback would keep this frame and `self` alive.
             del item
 
     def close(self):

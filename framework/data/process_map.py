@@ -22,7 +22,7 @@ from framework.data.structure import as_element
 
 
 class ElementCall:
-    """The user's function as one of a pair (element, number), which worker processes call.
+    """A function of a pair (element, number) that calls the user's function in a process.
 
     Args:
         function: a function of an element.

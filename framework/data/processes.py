@@ -21,7 +21,7 @@ from framework.core import nest
 from framework.core.errors import FrameworkError, WorkerError
 from framework.core.tensor import Tensor
 
-_TASKS = 2  # the most tasks sent to a worker: it computes the first while the second waits
+_TASKS = 2  # the largest number of tasks sent to a worker: one runs while the other waits
 _SMALL = 1 << 14  # arrays with fewer bytes are sent through the pipe, not through shared memory
 _ALIGNED = 64
 _WATCH = 1.0  # the seconds between a worker's checks whether its parent is alive
@@ -276,7 +276,7 @@ def _work(pipe, outer, function):
     """Receive arguments and send results until the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    outer.close()  # once the child closes its copy, reading fails as soon as the parent ends
+    outer.close()  # with this copy of the parent's end closed, reading fails when the parent ends
     memory = _Memory(pipe)
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -300,7 +300,7 @@ def _sendable(error):
         pickle.loads(pickle.dumps(error))  # noqa: S301 (its own bytes)
     except Exception:
         error = RuntimeError(f"{type(error).__name__}: {error}")
-    if hasattr(error, "add_note"):  # new in Python 3.11
+    if hasattr(error, "add_note"):  # `add_note` is new in Python 3.11
         error.add_note(f"In a worker process:\n{text}")
     elif isinstance(error, FrameworkError):
         error.args = (f"{error} In a worker process:\n{text}", *error.args[1:])

@@ -216,7 +216,7 @@ class _Writer:
         if not isinstance(record, (bytes, bytearray, memoryview)):
             raise TypeError(
                 f"TFRecordWriter.write: record: expected bytes, got {type(record).__name__}. "
-                "Serialize it first, as by example.SerializeToString()."
+                "Serialize it first, such as by example.SerializeToString()."
             )
         record = bytes(record)
         length = struct.pack("<Q", len(record))

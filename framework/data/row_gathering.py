@@ -191,7 +191,7 @@ class MappedBatches:
             if not count:
                 raise StopIteration
         numbers = [order[at : at + count] for order in self._orders]
-        if len(numbers) < len(self._gathers):  # the arrays share one order
+        if len(numbers) < len(self._gathers):  # all arrays have the same row order, stored once
             numbers *= len(self._gathers)
         try:
             element = self._reader(numbers) if self._reader else None
@@ -271,7 +271,7 @@ class _Gather:
         # For an array that is not contiguous, `np.take` would first copy all of it.
         flags = getattr(array, "flags", None)  # arrays in files have no attribute `flags`
         self.take = flags is not None and flags.c_contiguous and flags.aligned
-        # Indexing so few rows takes less time than the check whether a buffer is free.
+        # For `few` rows or less, indexing takes less time than checking whether a buffer is free.
         self.few = _SMALL * len(array) // max(1, array.nbytes) if self.take else 0
 
     def parts(self, numbers, size):
@@ -293,7 +293,7 @@ class _Gather:
             return self.array[numbers]
         buffer, self.before_last = self.before_last, self.last
         if buffer is not None and len(buffer) == len(numbers) and exclusive(buffer):
-            # "clip", because indices are in range, and mode "raise" would allocate a buffer
+            # mode "clip", because the indices are in range and "raise" would allocate a buffer
             self.array.take(numbers, 0, buffer, "clip")
         else:
             buffer = self.array.take(numbers, 0)

@@ -49,7 +49,7 @@ class TimeseriesGenerator(PyDataset):
         self.shuffle, self.reverse = shuffle, reverse
         if self.start_index > self.end_index:
             raise InvalidArgumentError(
-                f"TimeseriesGenerator: length: no window of {length} rows and a target after it "
+                f"TimeseriesGenerator: length: no window of {length} rows with a target after it "
                 f"lies between the rows {start_index} and {self.end_index}."
             )
 

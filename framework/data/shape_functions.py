@@ -1,4 +1,4 @@
-"""ByShape: caches the results of a function of elements that depend only on shapes."""
+"""ByShape: caches a function's results for elements, if they depend only on shapes."""
 
 from framework.core import nest, recorders
 from framework.core.recorders import Recorder

@@ -52,7 +52,7 @@ class SparseRows:
         if numbers is None:  # array[None] adds an axis of size 1 in front
             indices = np.column_stack([np.zeros(len(self._indices), np.int64), self._indices])
             return SparseRows(_sparse(indices, self._values, (1, *self.shape)))
-        if isinstance(numbers, tuple):  # datasets select row i by (i, ...)
+        if isinstance(numbers, tuple):  # datasets select row i by the index (i, ...)
             i = numbers[0]
             part = slice(self._starts[i], self._starts[i + 1])
             return _sparse(self._indices[part, 1:], self._values[part], self.shape[1:])
@@ -80,7 +80,7 @@ def _sparse(indices, values, shape):
 
 
 def stacked(elements):
-    """Stack sparse tensors of one rank along a new first axis; other axes get the largest size."""
+    """Stack sparse tensors of equal rank along a new axis 0; other axes get the largest size."""
     counts = [len(x.values) for x in elements]
     rows = np.repeat(np.arange(len(elements)), counts)
     indices = np.concatenate([x.indices.array for x in elements])

@@ -99,7 +99,7 @@ class IndexStage(Stage):
 
 
 class _End:
-    """The class of END, the value by which the function `step` of `resuming` signals the end."""
+    """The class of END, which the function passed to `resuming` returns at the end."""
 
     # `iter` compares each element with END; the identity is compared because `==` of tensors is
     # elementwise

@@ -40,7 +40,7 @@ class StoringMethods:
         """
         if checkpoint_args is not None:
             raise InvalidArgumentError(
-                "save: checkpoint_args must be None: an interrupted save begins again, got "
+                "save: checkpoint_args must be None, because an interrupted save starts over, got "
                 f"{checkpoint_args!r}."
             )
         kind, stage = _compression("save", compression), self._framework
@@ -74,7 +74,7 @@ class StoringMethods:
         folder = stored.StoredFolder(as_path(path))
         if element_spec is not None and element_spec != folder.spec:
             raise InvalidArgumentError(
-                f"load: element_spec: the folder has {folder.spec}, got {element_spec}."
+                f"load: element_spec: the elements have {folder.spec}, got {element_spec}."
             )
         return made(_read(folder, reader_func))
 

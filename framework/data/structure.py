@@ -95,7 +95,7 @@ def as_element(value, name):
     """Return the result of a user's function or generator with its leaves as Tensors."""
     if type(value) is Tensor:
         return value
-    if isinstance(value, list):  # as in TensorFlow, a list has components, like a tuple
+    if isinstance(value, list):  # as in TensorFlow, a list is treated like a tuple
         value = tuple(value)
     return map_named(_leaf, value, name)
 

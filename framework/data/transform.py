@@ -49,7 +49,7 @@ def run(stage, what, function, element, number):
     """Return `function(element)`; an error names the element and the stage."""
     try:
         return call(function, element)
-    except StopIteration as error:  # this error would end the iteration silently
+    except StopIteration as error:  # a StopIteration would end the iteration silently
         failure = RuntimeError(f"{what} raised StopIteration.")
         noted(failure, stage, what, number)
         raise failure from error
@@ -75,7 +75,7 @@ def result_spec(function, parent, what):
 
     try:
         found = firsts(parent, 2, with_spec)
-    except Exception:  # the function failed, with any error, for all of these elements
+    except Exception:  # the function failed for all of these elements, with any kind of error
         spec = symbolic_result(function, spec_of(firsts(parent, 1)[0]))
         if spec is None:
             raise

@@ -47,7 +47,7 @@ def read(file, labels):
     ):  # fmt: skip
         raise LoadError(
             f"{file}: expected uint8 'data' of shape (n, 3072) and a list {labels!r} of n ints, "
-            f"got {sorted(map(str, known))}."
+            f"got entries {sorted(map(str, known))}."
         )
     return data.reshape(-1, 3, 32, 32), numbers
 

@@ -347,8 +347,8 @@ def compute_ciou(
     """
     if "rel" in bounding_box_format:
         raise InvalidArgumentError(
-            "compute_ciou: `bounding_box_format` must be absolute, because the proportions of "
-            f"boxes count, got {bounding_box_format!r}. Use convert_format first."
+            "compute_ciou: `bounding_box_format` must be absolute, because CIoU depends on aspect "
+            f"ratios, got {bounding_box_format!r}. Use convert_format first."
         )
     height, width = _sizes(image_shape)
     pair = (box.converted(b, bounding_box_format, "xyxy", height, width) for b in (boxes1, boxes2))

@@ -106,8 +106,8 @@ def _with_text(image, text, edges, color, height, thickness):
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
         raise ImportError(
-            "draw_bounding_boxes writes the names of `class_mapping` with Pillow: pip install "
-            "pillow, or framework[image]."
+            "draw_bounding_boxes needs Pillow to write the names of classes: pip install pillow, "
+            "or framework[image]."
         ) from None
     left, top = int(edges[0]), int(edges[1])
     place = (left, top - height - 4) if top > height + 4 else (left + 3, top + 3)

@@ -59,7 +59,7 @@ def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2) -> Any:
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    # ops compute this on tensors, so that it has gradients
+    # tensors are normalized by ops, so that the result has gradients
     if isinstance(x, (Tensor, CoreVariable, Operand)):
         return import_module("framework.keras.ops.neural").normalize(x, axis=axis, order=order)
     norms = np.atleast_1d(np.linalg.norm(np.asarray(x), order, axis))

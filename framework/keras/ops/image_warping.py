@@ -74,7 +74,7 @@ def affine_transform(
     return _projected(x, t, first, interpolation, fill_mode, fill_value, "affine_transform")
 
 
-@operation  # recorded by itself for symbolic images, as `homography` needs values of points
+@operation  # recorded separately in a symbolic call, as `homography` needs the points' values
 def _projected(x, transforms, first, interpolation, mode, fill, what):
     layout = ImageLayout(x, first)
     x = layout.batch(x)

@@ -115,7 +115,7 @@ def vectorize(pyfunc: Any, *, excluded: Any = None, signature: Any = None) -> An
         ranks = [0] * len(given) if core is None else core
         if len(ranks) != len(given):
             raise InvalidArgumentError(
-                f"vectorize: {signature!r} has {len(ranks)} arguments, got {len(given)}."
+                f"vectorize: {signature!r} is for {len(ranks)} arguments, got {len(given)}."
             )
 
         def called(*values):
