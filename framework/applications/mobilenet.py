@@ -164,7 +164,7 @@ _LARGE = (
 
 
 def _mobilenet_v3(name, rows, last):
-    """Return a function that builds a network of `rows`, with `last` channels at its end."""
+    """Return a function that builds a network of the blocks `rows` and `last` final channels."""
 
     @network(name, f"{name}: inverted residual blocks with squeeze and excite", _PAPER_3)
     def build_mobilenet(

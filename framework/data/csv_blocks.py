@@ -1,8 +1,7 @@
 """Parse the columns of many CSV lines at once: NumPy computes the numbers from the bytes.
 
 A field of up to 15 digits, which may have a sign and a point, is read as an integer divided by a
-power of ten.
-Both are exact in float64, so the quotient is the nearest float64, like `float(text)`.
+power of ten. Both are exact in float64, so the quotient is the nearest float64, like `float(text)`.
 The callback `slow` converts every other field (exponents, "nan", more digits, spaces, errors).
 """
 

@@ -202,8 +202,8 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
 
         Args:
             datasets: a list of Datasets of equal structure.
-            weights: the relative probability of each dataset; equal if None. A Dataset gives
-                different weights for each element.
+            weights: the relative probability of each dataset; equal if None. A Dataset yields
+                new weights for each element.
             seed: an int; drawn from the global generator if None.
             stop_on_empty_dataset: True to end when the chosen dataset has no more elements, False
                 to choose again.
@@ -243,7 +243,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
         return self._framework.spec()
 
     def cardinality(self):
-        """Return the number of elements (0-d int64), INFINITE_ or UNKNOWN_CARDINALITY."""
+        """Return the number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY, as int64."""
         return Tensor(np.array(self._framework.length(), np.int64))
 
     def __len__(self):

@@ -180,7 +180,7 @@ def _classes(name, folder, given):
     there = sorted(p.name for p in folder.iterdir() if p.is_dir() and not p.name.startswith("."))
     if given is not None and not set(given) <= set(there):
         raise InvalidArgumentError(
-            f"{name}: class_names: expected names of subfolders, {there}, got {list(given)}."
+            f"{name}: class_names: expected names from the subfolders {there}, got {list(given)}."
         )
     return there if given is None else list(given)
 

@@ -94,7 +94,7 @@ def _each(function, value, name):
 
 
 def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None):
-    """Return strings in the base64 alphabet of URLs.
+    """Encode strings in base64 with the URL-safe alphabet.
 
     >>> encode_base64(b"any?").item()
     b'YW55Pw'

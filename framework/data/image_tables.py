@@ -52,7 +52,8 @@ class DataFrameIterator(FileIterator):
             rows, classes = self._of_classes(labels, rows, classes, y_col)
         elif classes:
             warnings.warn(
-                f"DataFrameIterator: classes: ignored with class_mode={class_mode!r}.", stacklevel=3
+                f"DataFrameIterator: classes is ignored with class_mode={class_mode!r}.",
+                stacklevel=3,
             )
         start, stop = part_of("DataFrameIterator", len(rows), subset, image_data_generator)
         rows = rows[start:stop]

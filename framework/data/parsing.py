@@ -126,7 +126,7 @@ def parse_single_sequence_example(
     serialized: TensorLike, context_features: Any = None, sequence_features: Any = None,
     example_name: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return one serialized `tf.train.SequenceExample` as two dicts of tensors.
+    """Return one serialized `tf.train.SequenceExample` as two dicts of tensors: context, sequences.
 
     Args:
         serialized: a string tensor of shape ().

@@ -24,7 +24,7 @@ from framework.core.tensor import Tensor
 _TASKS = 2  # the largest number of tasks sent to a worker: one runs while the other waits
 _SMALL = 1 << 14  # arrays with fewer bytes are sent through the pipe, not through shared memory
 _ALIGNED = 64
-_WATCH = 1.0  # the seconds between a worker's checks whether its parent is alive
+_WATCH = 1.0  # the interval in seconds at which a worker checks whether its parent is alive
 
 
 class Workers:

@@ -58,7 +58,7 @@ class _Search:
             return _of_library(value.__name__)
         if _of_library(getattr(value, "__module__", None)):
             return _is_library_object(value)
-        # a tf.function wraps the user's function
+        # for a tf.function, the user's function that it wraps is examined
         wrapped = getattr(value, "python_function", value)
         return isinstance(wrapped, types.FunctionType) and self.function(wrapped)
 

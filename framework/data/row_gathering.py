@@ -338,7 +338,7 @@ def shuffled(items, buffer_size, seed, epoch):
 
 
 def shuffled_passes(passes, buffer_size, seed, epoch):
-    """Yield the `Rows` in `passes` as other `Rows`, with the rows in the order of `shuffled`.
+    """Shuffle the rows of all `passes` through one buffer, in the order of `shuffled`; yield Rows.
 
     The rows in the buffer and those of the next `Rows` are joined, and their positions are shuffled
     as `shuffled` shuffles elements.

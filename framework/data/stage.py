@@ -101,7 +101,7 @@ class IndexStage(Stage):
 class _End:
     """The class of END, which the function passed to `resuming` returns at the end."""
 
-    # `iter` compares each element with END; the identity is compared because `==` of tensors is
+    # `iter(step, END)` compares each element with END: by identity here, because `==` of tensors is
     # elementwise
     def __eq__(self, other):
         return self is other

@@ -106,7 +106,7 @@ def _leaf(value, name):
         return value
     if value is None:
         raise DTypeError(f"{name}: expected a tensor, or a tuple or dict of tensors, got None.")
-    # bytes never change, so an array over them, such as a decoded image, needs no copy
+    # bytes are immutable, so an array over them, such as a decoded image, needs no copy
     if type(value) is np.ndarray and type(value.base) is bytes and value.dtype in dtypes.by_array:
         return Tensor(value)
     try:

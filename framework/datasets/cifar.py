@@ -37,7 +37,7 @@ def read(file, labels):
         LoadError: the file is missing or has other contents. Nothing is unpickled.
     """
     if not file.is_file():
-        raise LoadError(f"{file}: there is no such file of images.")
+        raise LoadError(f"{file}: this file of images does not exist.")
     found = loads(file.read_bytes(), ARRAYS, encoding="bytes", what=str(file))
     known = {_text(name): value for name, value in found.items()} if type(found) is dict else {}
     data, numbers = known.get("data"), known.get(labels)

@@ -50,7 +50,7 @@ def packaged(name, test_split, seed):
 
 def _split(x, y, test_split, seed):
     if not 0 <= test_split <= 1:
-        raise InvalidArgumentError(f"load_data: test_split must be 0 to 1, got {test_split!r}.")
+        raise InvalidArgumentError(f"load_data: test_split must be in [0, 1], got {test_split!r}.")
     order = np.random.RandomState(seed).permutation(len(x))
     x, y, first = x[order], y[order], int(len(x) * (1 - test_split))
     return (x[:first], y[:first]), (x[first:], y[first:])

@@ -142,7 +142,7 @@ def test_labels(images, arguments, labels, classes):
         ({"labels": "none"}, "labels: expected 'inferred'"),
         ({"label_mode": "one_hot"}, "label_mode: expected one of 'int'"),
         ({"label_mode": "binary", "class_names": ["a"]}, "needs two classes"),
-        ({"class_names": ["c"]}, "class_names: expected names of subfolders"),
+        ({"class_names": ["c"]}, "class_names: expected names from the subfolders"),
         ({"labels": None, "class_names": ["a"]}, "class_names: expected None"),
         ({"color_mode": "bgr"}, "color_mode"),
         ({"interpolation": "cubic"}, "interpolation: expected one of 'bilinear'"),

@@ -68,7 +68,7 @@ def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2) -> Any:
 
 
 def pack_x_y_sample_weight(x: TensorLike, y: TensorLike = None, sample_weight: Any = None) -> Any:
-    """Return the given arguments as a tuple; a single x that is no list or tuple is unchanged."""
+    """Return the arguments as a tuple; `x` alone is unchanged unless it is a list or tuple."""
     if y is None:
         return (x,) if isinstance(x, (tuple, list)) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)

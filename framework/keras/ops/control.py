@@ -139,7 +139,7 @@ def associative_scan(f: Any, elems: Any, reverse: bool = False, axis: Any = 0) -
         f: a function of two nests like `elems`, which combines them element by element. It is
             associative: f(f(a, b), c) = f(a, f(b, c)).
         elems: a tensor, or a nest of them with equal sizes along `axis`.
-        reverse: combine all elements from the position on.
+        reverse: True to combine the elements from each position to the end.
         axis: an int.
 
     >>> from framework import keras

@@ -110,7 +110,7 @@ def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2, epsilon: Any = Non
     """Return x divided by its norm of `order`, an integer from 1 on, along `axis`."""
     if not isinstance(order, (int, np.integer)) or order < 1:
         raise InvalidArgumentError(
-            f"normalize: `order` expected an integer of at least 1, got {order!r}. For the largest "
+            f"normalize: `order` must be an integer of at least 1, got {order!r}. For the largest "
             "magnitude divide by ops.max(ops.abs(x), axis, keepdims=True)."
         )
     x = floating(x)

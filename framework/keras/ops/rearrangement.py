@@ -38,7 +38,7 @@ def rearrange(tensor: TensorLike, pattern: Any, **axes_lengths: Any) -> Tensor:
         tensor: a tensor.
         pattern: names of axes before and after "->", such as "batch (h w) c -> batch c h w".
             Axes in parentheses are merged into one.
-        **axes_lengths: sizes of axes in parentheses before "->"; in each pair, one may be missing.
+        **axes_lengths: sizes of axes in parentheses before "->"; in each group, one may be missing.
 
     Raises:
         InvalidArgumentError: the pattern is malformed.
