@@ -178,7 +178,9 @@ def hdf5_arrays(path, names):
     found = {}
     for name in names:
         if not isinstance(file.get(name), h5py.Dataset):
-            raise InvalidArgumentError(f"{path}: no dataset {name!r}, expected: {list(file)}.")
+            raise InvalidArgumentError(
+                f"{path}: expected one of the datasets {list(file)}, got {name!r}."
+            )
         found[name] = hdf5_array(file[name], f"{path}: {name}")
     if all(isinstance(array, RawArray) for array in found.values()):
         file.close()
@@ -199,7 +201,7 @@ def npz_arrays(path, names=None):
             missing = [name for name in names or () if name not in members]
             if missing:
                 raise InvalidArgumentError(
-                    f"{path}: no array {missing[0]!r}, expected: {list(members)}."
+                    f"{path}: expected one of the arrays {list(members)}, got {missing[0]!r}."
                 )
             return {name: _member(path, archive, file, members[name]) for name in names or members}
     except zipfile.BadZipFile as error:
