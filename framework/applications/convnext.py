@@ -15,7 +15,7 @@ _MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def _convnext(name, model_name, counts, widths):
-    """Return the network's function: stage i has `counts[i]` blocks of `widths[i]` channels."""
+    """Return a builder of a network: stage i has `counts[i]` blocks of `widths[i]` channels."""
 
     @network(name, f"{name}: depthwise 7 x 7 convolutions", "Liu et al. 2022, arXiv:2201.03545")
     def build_convnext(

@@ -20,7 +20,7 @@ _EPSILON = 1.001e-5
 
 
 def _densenet(name, counts):
-    """Return the function of the network with `counts[i]` layers in block i."""
+    """Return a function that builds a network with `counts[i]` layers in block i."""
 
     def body(x):
         x = conv(pad(x, 3), 64, 7, "conv1_conv", strides=2)

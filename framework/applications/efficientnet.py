@@ -27,7 +27,7 @@ _MEANS, _DEVIATIONS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 class _Stage(NamedTuple):
-    """A number of equal blocks; only the first block has the strides.
+    """A sequence of equal blocks, except that only the first one has `strides`.
 
     `squeeze` is the ratio of the squeeze-and-excite channels to the input channels. A block with
     `is_fused` has one 3 x 3 convolution instead of a 1 x 1 convolution and a depthwise convolution.
@@ -54,7 +54,7 @@ class _Version(NamedTuple):
 
 
 def _round(channels, width):
-    """Return the multiple of 8 nearest to the scaled number, at most 10 % below it."""
+    """Return the multiple of 8 nearest to `channels * width`, at most 10 % below it."""
     channels *= width
     rounded = max(8, int(channels + 4) // 8 * 8)
     return rounded + 8 if rounded < 0.9 * channels else rounded

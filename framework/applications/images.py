@@ -28,7 +28,7 @@ def preprocess_input(x: TensorLike, data_format: str | None = None, mode: str = 
     Args:
         x: images with values in [0, 255], (batch, height, width, 3) or one image.
         data_format: "channels_last" or "channels_first"; None for the one of `keras.config`.
-        mode: "caffe" (BGR, without ImageNet's means), "tf" (values in [-1, 1]) or "torch" (values
+        mode: "caffe" (BGR, ImageNet's means subtracted), "tf" (values in [-1, 1]), "torch" (values
             in [0, 1], normalized by ImageNet's means and deviations).
 
     Returns:
@@ -48,7 +48,7 @@ def preprocess_input(x: TensorLike, data_format: str | None = None, mode: str = 
 
 
 def caffe_input(x: TensorLike, data_format: str | None = None) -> Any:
-    """Return images with values in [0, 255] as BGR, without ImageNet's means."""
+    """Return images with values in [0, 255] as BGR, with ImageNet's means subtracted."""
     return _prepared(x, data_format, _to_caffe)
 
 

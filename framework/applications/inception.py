@@ -53,7 +53,7 @@ def _mixed(x, branches, name, pool=None):
 
 
 def _reduction(x, branches, name):
-    """Return the concatenation of branches and of a pooling, which all halve height and width."""
+    """Return the concatenation of branches and a max pooling, each of half height and width."""
     return concat([*(_chain(x, branch) for branch in branches), max_pool(x, 3, 2)], name)
 
 

@@ -71,7 +71,7 @@ def MobileNet(  # noqa: N802 (Keras's name)
 
 
 def _size(input_shape, input_tensor):
-    """Return the height of the images, which is part of the default name."""
+    """Return the height of the images, which is part of the model's default name."""
     if input_tensor is not None:
         return input_tensor.shape[channel_axis() - 1]
     return 224 if input_shape is None else input_shape[channel_axis() - 3]
@@ -164,7 +164,7 @@ _LARGE = (
 
 
 def _mobilenet_v3(name, rows, last):
-    """Return the function of the network of `rows`, with `last` channels before the classes."""
+    """Return a function that builds a network of the blocks `rows` and `last` final channels."""
 
     @network(name, f"{name}: inverted residual blocks with squeeze and excite", _PAPER_3)
     def build_mobilenet(

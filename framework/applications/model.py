@@ -1,7 +1,7 @@
 """Common code of all networks of keras.applications: the input, the head, and the weights.
 
-A network is a function from an image tensor to features, its body. Layer names and their order are
-Keras's, so that weights of Keras's networks load.
+The body of a network is a function from an image tensor to features. Layer names and their order
+are Keras's, so that weights of Keras's networks load.
 """
 
 import os
@@ -45,11 +45,11 @@ def build(
         head: a function from features and options to class scores; average pooling and a Dense
             layer if None.
         size: the default height and width of images.
-        least: the least height and width without the classifier.
+        least: the smallest height and width of images if there is no classifier.
         after_pooling: a layer that is applied to the features if there is no classifier.
 
     Raises:
-        ValueError: an argument has no meaning, or the images are too small.
+        ValueError: an argument is invalid, or the images are too small.
     """
     _check(options)
     shape = _input_shape(options, size, least)
@@ -112,7 +112,7 @@ def _input_shape(options, size, least):
     shape = tuple(shape)
     if len(shape) != 3:
         raise InvalidArgumentError(
-            f"input_shape: expected three sizes, those of an image, got {shape}."
+            f"input_shape: expected the three sizes of an image, got {shape}."
         )
     sizes = shape[:2] if channels_last else shape[1:]
     if any(s is not None and s < least for s in sizes):
@@ -127,7 +127,7 @@ def _input_shape(options, size, least):
 
 
 def network(name, summary, paper):
-    """Return a decorator that names a network's function and documents its arguments."""
+    """Return a decorator that gives a network's function its name and docstring."""
 
     def named(function):
         function.__name__ = function.__qualname__ = name

@@ -20,7 +20,7 @@ from framework.models.model import Model
 
 
 def _nasnet(name, model_name, size, stem, last, repeats, skips):
-    """Return the function of a network.
+    """Return a function that builds a network.
 
     Args:
         stem: the channels of the first convolution.
@@ -91,7 +91,7 @@ def _separable(x, filters, size, name, strides=1):
 
 
 def _adjusted(before, x, filters, name):
-    """Return the output of an earlier cell in the size of `x`, with `filters` channels."""
+    """Return the output of an earlier cell reduced to the size of `x`, with `filters` channels."""
     if before is None:
         return x
     row = 1 if channel_axis() == 3 else 2

@@ -13,7 +13,7 @@ _FILTERS = 64, 128, 256, 512  # the numbers of filters in the stages conv2 to co
 
 
 def _resnet(name, counts, stage, preactivation, paper):
-    """Return the function of the network with `counts[i]` blocks in stage i."""
+    """Return a function that builds a network with `counts[i]` blocks in stage i."""
 
     def body(x):
         x = conv(pad(x, 3, "conv1_pad"), 64, 7, "conv1_conv", strides=2, use_bias=True)

@@ -9,7 +9,7 @@ from framework.models.model import Model
 
 
 def _vgg(name, counts):
-    """Return the function of the network with `counts[i]` convolutions in block i."""
+    """Return a function that builds a network with `counts[i]` convolutions in block i."""
 
     def body(x):
         for block, count in enumerate(counts, 1):

@@ -1,4 +1,4 @@
-"""Checks of the arguments of a dataset's methods; conversion between Dataset and Stage."""
+"""Check the arguments of Dataset's methods; convert between Dataset and its pipeline Stage."""
 
 import operator
 
@@ -15,14 +15,14 @@ def made(stage):
 
 
 def stage_of(dataset, name):
-    """Return the last stage of a Dataset; an error begins with `name`."""
+    """Return the last stage of a Dataset; error messages begin with `name`."""
     if not isinstance(dataset, Pipeline):
         raise DTypeError(f"{name} must be a Dataset, got {type(dataset).__name__}.")
     return dataset._framework
 
 
 def integer(method, name, value):
-    """Return an argument as an int."""
+    """Return the argument `value` as an int, or raise an error that names it."""
     try:
         return operator.index(value)
     except TypeError:
@@ -30,7 +30,7 @@ def integer(method, name, value):
 
 
 def at_least(least, method, name, value):
-    """Return an argument as an int that is at least `least`."""
+    """Return the argument `value` as an int, or raise an error if it is less than `least`."""
     value = integer(method, name, value)
     if value < least:
         raise InvalidArgumentError(f"{method}: {name} must be at least {least}, got {value}.")
@@ -38,7 +38,7 @@ def at_least(least, method, name, value):
 
 
 def workers(method, num_parallel_calls):
-    """Return the number of threads: None for the consumer's own, or AUTOTUNE."""
+    """Check `num_parallel_calls`: None for no extra threads, an int >= 1, or AUTOTUNE."""
     if num_parallel_calls is None:
         return None
     count = at_least(-1, method, "num_parallel_calls", num_parallel_calls)

@@ -35,7 +35,7 @@ def audio_dataset_from_directory(
             each sound keeps its rate.
         output_sequence_length: the number of samples of each sound to keep; shorter sounds are
             padded with zeros. By default the length of the longest sound in the batch.
-        ragged: False.
+        ragged: must be False: sounds of different lengths are padded.
         shuffle: True for a new order of all sounds in each epoch; False for sorted paths.
         seed: the seed of the order. With equal seeds, training and validation get the same files as
             in Keras.
@@ -103,24 +103,27 @@ def _resampled(samples, rate, wanted):
 
 
 def read_wav(path):
-    """Return the samples of a WAV file and their rate.
+    """Return the samples of a WAV file and their sampling rate.
 
     Args:
-        path: a file of integers of 8, 16, 24 or 32 bits, or floats of 32 or 64 bits.
+        path: a WAV file whose samples are ints of 8, 16, 24 or 32 bits, or floats of 32 or 64.
 
     Returns:
-        float32 of shape (samples, channels), integers from -1 to 1; and the sampling rate in Hz.
+        float32 of shape (samples, channels), with integers scaled to the range from -1 to 1; and
+        the sampling rate in Hz.
 
     Raises:
-        DamagedFileError: the file is not such a file, or is truncated before its samples.
+        DamagedFileError: the file is not such a WAV file, or it ends before its samples.
     """
     return samples_of(Path(path).read_bytes(), path)
 
 
 def samples_of(data, path):
-    """Return what `read_wav` does, for the bytes of a file; `path` is its name in messages."""
+    """Return the same as `read_wav`, given a file's bytes; error messages name `path`."""
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
-        raise DamagedFileError(f"{path}: expected a WAV file, got the head {data[:12].hex()!r}.")
+        raise DamagedFileError(
+            f"{path}: expected a WAV file, got one that begins with {data[:12].hex()!r}."
+        )
     form = samples = None
     at = 12
     while at + 8 <= len(data) and samples is None:
@@ -132,24 +135,24 @@ def samples_of(data, path):
             samples = body
         at += 8 + size + size % 2
     if form is None or samples is None:
-        raise DamagedFileError(f"{path}: the WAV file has no format or no samples before its end.")
+        raise DamagedFileError(f"{path}: the WAV file has no format chunk or no data chunk.")
     kind, channels, rate, width = form
     whole = len(samples) // (width * channels) * width * channels
     return _numbers(samples[:whole], kind, width).reshape(-1, channels), rate
 
 
 def _form(body, path):
-    """Return (format code, channels, sampling rate, bytes per sample) from the chunk "fmt "."""
+    """Return (format code, channels, sampling rate, bytes per sample) from the "fmt " chunk."""
     if len(body) < 16:
-        raise DamagedFileError(f"{path}: the format of the WAV file is truncated.")
+        raise DamagedFileError(f"{path}: the WAV file's format chunk is truncated.")
     kind, channels, rate, _, _, bits = struct.unpack("<HHIIHH", body[:16])
     if kind == _EXTENSIBLE and len(body) >= 26:
         kind = int.from_bytes(body[24:26], "little")
     known = {_INTEGERS: (8, 16, 24, 32), _FLOATS: (32, 64)}
     if bits not in known.get(kind, ()) or not channels or not rate:
         raise DamagedFileError(
-            f"{path}: expected a WAV file of integers of 8 to 32 bits or floats, got format {kind} "
-            f"of {bits} bits, {channels} channels, {rate} Hz."
+            f"{path}: expected a WAV file whose samples are ints of 8 to 32 bits or floats, "
+            f"got format code {kind}, {bits} bits, {channels} channels, {rate} Hz."
         )
     return kind, channels, rate, bits // 8
 

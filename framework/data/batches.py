@@ -92,12 +92,12 @@ class _Source:
     """
 
     once = False  # whether the data are an iterator, which cannot restart
-    endless = False  # whether an epoch never ends
+    endless = False  # whether an epoch has infinitely many batches
     read = None  # the function that converts an element of the data to a batch; None for arrays
-    seed = None  # the seed of the shuffled order
+    seed = None  # the seed of the order, if it is shuffled
 
     def state(self):
-        """Return what the next epoch depends on besides its number, as JSON values."""
+        """Return, as JSON values, what determines an epoch's batches besides its number."""
         return {"seed": self.seed}
 
     def set_state(self, state):
@@ -204,8 +204,8 @@ def _run(source, hook):
 class IterableBatches(_Source):
     """Batches of a Dataset or another iterable, restarted in each epoch.
 
-    An iterator continues in the next epoch; once it is exhausted, epochs are empty. An infinite
-    Dataset continues as well, and restarts at epoch 0.
+    An iterator is not restarted: each epoch takes the items that are left, if any. An infinite
+    Dataset continues in the next epoch as well, and restarts at epoch 0.
     """
 
     def __init__(self, source):
@@ -236,15 +236,15 @@ class IterableBatches(_Source):
         self._going = None
 
     def _shuffles(self):
-        """Return the stages of the Dataset that order elements anew in each iteration."""
+        """Return the Dataset's stages whose order or random draws change in each iteration."""
         if not isinstance(self.source, Pipeline):
             return []
         return [stage for stage in walk(self.source._framework) if stage.epoch is not None]
 
     def resumed(self, number, taken):
         going = self.epoch(number)
-        # `next` is called exactly `taken` times, because the pipeline may draw random numbers for a
-        # batch
+        # `next` is called exactly `taken` times, because computing one batch more could draw random
+        # numbers
         for _ in islice(going, taken):
             pass
         return going
@@ -284,12 +284,12 @@ def as_batch(value):
 
 
 def _array(value, name):
-    """Return the array of `value`, None for None; floats are cast to floatx, as in Keras."""
-    if value is None:  # an output without a target and an optional input are None
+    """Return `value` as an array, floats cast to floatx as in Keras; None stays None."""
+    if value is None:  # a model's output without a target, or an optional input, is None
         return None
     array = array_in(value, name)
     if type(value).__name__ == "Series" and array.ndim == 1 and name[:6] != "sample":
-        # in Keras, too, a column of a table becomes a matrix with one column
+        # as in Keras, a column of a table (a Series) becomes a matrix with one column
         array = array[:, None]
     if isinstance(array, SparseRows):
         return array.cast(dtypes.floatx().np) if array.dtype.kind == "f" else array

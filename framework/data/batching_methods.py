@@ -1,4 +1,4 @@
-"""Methods of Dataset that join elements to batches and windows, and take batches apart."""
+"""Methods of Dataset that join elements into batches and windows, and split batches."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from framework.data.buckets import bucketed
 
 
 class BatchingMethods:
-    """Methods of Dataset that join elements to batches and windows, and take batches apart."""
+    """Methods of Dataset that join elements into batches and windows, and split batches."""
 
     def batch(
         self, batch_size: Any, drop_remainder: bool = False, num_parallel_calls: Any = None,
@@ -41,8 +41,8 @@ class BatchingMethods:
 
         Args:
             batch_size: an int.
-            padded_shapes: a nest of shapes in the structure of an element; None or -1 in a shape,
-                and None for a shape, mean the largest size of the batch.
+            padded_shapes: a nest of shapes in the structure of an element. A size of None or -1 is
+                the largest in the batch; None instead of a shape means this for all its sizes.
             padding_values: one value, or a nest of values like an element; zeros if None.
             drop_remainder: True to drop a smaller last batch.
         """

@@ -23,7 +23,7 @@ _NAME = "bucket_by_sequence_length"
 def bucketed(
     dataset, length_of, boundaries, sizes, shapes, values, to_boundary, no_padding, drop_remainder
 ):
-    """Return the result of `Dataset.bucket_by_sequence_length`, with checked arguments."""
+    """Check the arguments of `Dataset.bucket_by_sequence_length`; return its result."""
     boundaries, sizes = list(map(operator.index, boundaries)), list(map(operator.index, sizes))
     if len(sizes) != len(boundaries) + 1:
         raise InvalidArgumentError(
@@ -68,9 +68,9 @@ def _has_sequences(stage):
 
 
 class BucketedSequences(GroupByWindow):
-    """A stage of padded batches; sequences wait in their buckets as bytes.
+    """A pipeline stage that yields padded batches, and collects sequences in buckets as bytes.
 
-    A generator's sequences must be copied in any case. Joining bytes pads a batch several times
+    A generator's sequences must be copied anyway. Padding a batch by joining bytes is several times
     faster than assigning each sequence to its row.
     """
 

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 _POLYNOMIAL = 0x82F63B78  # the polynomial of CRC-32C (Castagnoli), with its bits in reverse order
-_BLOCK = 1024  # the number of bytes that one table lookup and one XOR reduce
+_BLOCK = 1024  # the number of bytes per vectorized table lookup and XOR reduction
 
 
 @functools.cache
@@ -28,7 +28,7 @@ def _bytes_table():
 
 @functools.cache
 def _flat_tables():
-    """Return the tables as one flat array, and the offset of each block byte's table in it."""
+    """Return the tables as one flat array, and where the table for each byte of a block starts."""
     return _tables().reshape(-1), np.arange(_BLOCK - 1, -1, -1) * 256
 
 
@@ -39,7 +39,7 @@ def crc32c(data):
     '0xe3069283'
     """
     crc = 0xFFFFFFFF
-    if len(data) < 64:  # A Python loop is faster for few bytes than NumPy calls.
+    if len(data) < 64:  # For few bytes, a Python loop is faster than NumPy calls.
         table = _bytes_table()
         for byte in data:
             crc = (crc >> 8) ^ table[(crc ^ byte) & 255]

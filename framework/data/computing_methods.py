@@ -24,10 +24,10 @@ class ComputingMethods:
         synchronous: Any = None, use_unbounded_threadpool: bool = False, name: str | None = None,
         use_multiprocessing: bool = False,
     ):  # fmt: skip
-        """Return a dataset of `map_func(element)`: a tensor, or a tuple or dict of tensors.
+        """Return a dataset of `map_func(element)`, a tensor or a nest of them, for each element.
 
         An error of `map_func` names the element and the stage where it happened. Before `batch`, a
-        function of arrays in memory that has no effects is called once for all rows of a batch, if
+        function of arrays in memory without side effects is called once for all rows of a batch, if
         that gives the same bits.
 
         Args:
@@ -60,14 +60,14 @@ class ComputingMethods:
         return made(transform.Filter(self._framework, predicate, ends=True))
 
     def flat_map(self, map_func: Any, name: str | None = None):
-        """Return a dataset of the elements of all datasets `map_func(element)`, concatenated."""
+        """Return the concatenation of the datasets `map_func(element)` for all elements."""
         return made(transform.Interleave(self._framework, map_func))
 
     def interleave(
         self, map_func: Any, cycle_length: Any = None, block_length: Any = None,
         num_parallel_calls: Any = None, deterministic: Any = None, name: str | None = None,
     ):  # fmt: skip
-        """Return a dataset of the elements of the datasets `map_func(element)`, in turn.
+        """Return a dataset that takes elements in turn from the datasets `map_func(element)`.
 
         Args:
             map_func: a function that returns a Dataset.

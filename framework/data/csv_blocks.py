@@ -1,8 +1,8 @@
 """Parse the columns of many CSV lines at once: NumPy computes the numbers from the bytes.
 
-A field of up to 15 digits, a sign and a point is an integer divided by a power of ten.
-Both are exact in float64, so the quotient is the nearest float64, like `float(text)`.
-The function `slow` converts every other field (exponents, "nan", more digits, spaces, errors).
+A field of up to 15 digits, which may have a sign and a point, is read as an integer divided by a
+power of ten. Both are exact in float64, so the quotient is the nearest float64, like `float(text)`.
+The callback `slow` converts every other field (exponents, "nan", more digits, spaces, errors).
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ from framework.kernels.csv_fields import (
 
 
 class CsvLines:
-    """The fields of a block of whole lines; `regular` is True if all lines have as many fields.
+    """The fields of a block of whole lines; `regular` is True if each line has `columns` fields.
 
     Args:
         data: bytes that end with a newline and hold no quotes.
@@ -80,7 +80,7 @@ class CsvLines:
         return self._completed(values, good, column, dtype, slow)
 
     def _converted(self, column, dtype, slow):
-        """Return the kernel's numbers of a column, with other fields converted by `slow`."""
+        """Return a column as the kernel parsed it; `slow` converts the fields it could not."""
         values, kinds = self._parsed[0][column], self._parsed[1][column]
         good = kinds == INTEGER if dtype.kind == "i" else kinds != BAD
         if dtype.kind == "i" and dtype.itemsize == 4:
@@ -90,7 +90,7 @@ class CsvLines:
         return self._completed(values, good, column, dtype, slow)
 
     def _completed(self, values, good, column, dtype, slow):
-        """Return `values` in a dtype; `slow` converts the fields that are not `good`."""
+        """Return `values` cast to `dtype`; `slow` converts the fields where `good` is False."""
         with np.errstate(over="ignore"):
             found = values.astype(dtype)
         starts, ends = self._starts[column], self._ends[column]
@@ -99,10 +99,10 @@ class CsvLines:
         return found
 
     def _digits(self, starts, ends, length):
-        """Return (the integer without the point, digits, decimals, sign, validity) of each field.
+        """Return (digits as one integer, their count, decimals, is negative, is valid) per field.
 
-        Decimals are -1 without a point. Fields are aligned at their ends and read from left to
-        right.
+        Decimals are the digits after the point, -1 without a point. Fields are aligned at their
+        ends and read from left to right.
         """
         rows = len(starts)
         whole, digits = np.zeros(rows), np.zeros(rows, np.int8)
@@ -144,7 +144,7 @@ class CsvLines:
 
 
 class CsvBlocks:
-    """An iterator over the rest of a binary file, in blocks of whole lines, about `size` bytes."""
+    """Iterator over the rest of a binary file in blocks of about `size` bytes of whole lines."""
 
     def __init__(self, file, size):
         self._file, self._size, self._rest = file, size, b""

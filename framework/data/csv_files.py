@@ -74,7 +74,7 @@ class CsvDataset(Dataset):
 
 
 class CsvFiles(Files):
-    """A stage of the rows of CSV files, which are read in blocks of lines."""
+    """A pipeline stage that yields the rows of CSV files, read in blocks of lines."""
 
     streams = True
 
@@ -94,7 +94,7 @@ def _raised(item):
     try:
         raise item
     finally:
-        del item  # without this, the error and its traceback would form a reference cycle
+        del item  # deleted because the error and its traceback would form a reference cycle
 
 
 def _column(value):
@@ -134,7 +134,7 @@ class _Rows:
         return itertools.starmap(self.element, numbered)
 
     def blocks(self, path):
-        """Yield the rows of a file as Rows of many lines each, and errors at their positions.
+        """Yield `Rows` of many lines each; an invalid line yields its error at its position.
 
         Lines with quotes, empty lines and lines with a wrong number of fields are read one by one.
         So are all lines after a quote, because a quoted field may contain a line break.
@@ -152,7 +152,7 @@ class _Rows:
                 return data, lines, has_header
 
             parts, number = self._parts(file), int(self.header)
-            # A thread parses the next blocks meanwhile; a file of one block needs no thread.
+            # A thread parses the following blocks ahead; a file of one block needs no thread.
             first = map(parsed, itertools.islice(parts, 1))
             for data, lines, has_header in itertools.chain(
                 first, Parallel(parsed, parts, itertools.count(), 1)
@@ -162,7 +162,7 @@ class _Rows:
                     return
                 try:
                     found = self._columns(lines, path, number) if lines.regular else None
-                except InvalidArgumentError:  # reading row by row raises the error at its row
+                except InvalidArgumentError:  # the row-by-row reader reports the error at its row
                     found = None
                 if found is None:
                     yield from self._one_by_one(path, _text(data), number)
@@ -171,10 +171,10 @@ class _Rows:
                 number += lines.rows
 
     def _parts(self, file):
-        """Yield blocks of lines as (bytes, True, False), without the header.
+        """Yield blocks as (bytes, whether they have no quotes, whether they include the header).
 
-        From the first block with a quote on, all bytes are one part: (bytes, False, whether the
-        header is among them).
+        The header is dropped, unless its block has a quote: the first such block contains all
+        bytes that follow, too.
         """
         has_header = self.header
         blocks = csv_blocks.CsvBlocks(file, _BLOCK)
@@ -190,14 +190,14 @@ class _Rows:
                 yield data, True, False
 
     def _fields(self, path):
-        """Return the number of fields of the first row; 0 if they do not fit the columns."""
+        """Return the number of fields of the first row; 0 if it is not the expected number."""
         count = len(next(read_rows(path, self.kind, self.how), []))
         if self.select is not None:
             return count if max(self.select, default=0) < count else 0
         return count if count - len(self.exclude or ()) == len(self.columns) else 0
 
     def _columns(self, lines, path, number):
-        """Return the Rows of regular lines; `number` is that of the first line."""
+        """Return `Rows` of lines that are `regular`; `number` is the first line's row number."""
         chosen = self.select
         if chosen is None:
             chosen = [i for i in range(lines.columns) if i not in (self.exclude or ())]
@@ -213,11 +213,11 @@ class _Rows:
         return Rows.of(tuple(arrays), [str(i) for i in chosen])
 
     def _number(self, column, path, first, place, row, field):
-        """Return the value of one field of a block."""
+        """Return the value of a field that the block parser cannot convert, or raise an error."""
         return self._value(_decoded(field), column, path, first + row, place).array[()]
 
     def _one_by_one(self, path, lines, first):
-        """Yield Rows of a few lines each; an error takes the position of its row."""
+        """Yield `Rows` of up to _GROUP lines; an invalid row yields its error at its position."""
         elements, group = self._elements(path, csv.reader(lines, **self.how), first), []
         while True:
             element, errors = None, []
@@ -243,7 +243,7 @@ class _Rows:
         if self.select is not None:
             if max(self.select) >= len(row):
                 raise InvalidArgumentError(
-                    f"{path}: row {number}: expected a column {max(self.select)}, got "
+                    f"{path}: row {number}: expected a field with index {max(self.select)}, got "
                     f"{len(row)} fields."
                 )
             row = [row[i] for i in self.select]
@@ -277,7 +277,7 @@ class _Rows:
 
 
 # _BLOCK is the size of a block in bytes, _GROUP the number of rows that the row-by-row reader
-# groups.
+# yields together.
 _BLOCK, _GROUP = 1 << 18, 256
 
 
@@ -286,7 +286,7 @@ def _decoded(data):
 
 
 def _text(data):
-    """Return bytes as a text file."""
+    """Return bytes as a text stream."""
     return io.StringIO(_decoded(data), newline="")
 
 
@@ -341,7 +341,7 @@ def read_rows(path, kind, how):
     """Yield the rows of a CSV file as lists of strings.
 
     Raises:
-        InvalidArgumentError: quotes in a line are wrong.
+        InvalidArgumentError: a line has a misplaced or missing quote.
     """
     with opened(path, kind) as file:
         lines = io.TextIOWrapper(file, "utf-8", "surrogateescape", newline="")
@@ -442,7 +442,7 @@ def _names(name, paths, kind, how, header, given):
                 f"{name}: {path}: expected the columns {names} of {paths[0]}, got {found}."
             )
     if len(set(names)) != len(names):
-        raise InvalidArgumentError(f"{name}: column_names: expected different names, got {names}.")
+        raise InvalidArgumentError(f"{name}: column_names: expected distinct names, got {names}.")
     return names
 
 
@@ -462,7 +462,7 @@ def _selected(name, names, columns):
 
 
 def _inferred(paths, kind, how, header, missing, select, count):
-    """Return a default value for each column, in the first dtype that fits the first rows."""
+    """Return a zero or "" for each column, in the first dtype that fits its first `count` rows."""
     kinds, seen = [0] * len(select), 0
     for path in paths:
         for number, row in enumerate(read_rows(path, kind, how)):
@@ -482,7 +482,7 @@ _EMPTY = [np.int32(0), np.int64(0), np.float32(0), np.float64(0), ""]
 
 
 def _fits(field, kind):
-    """Return whether a field fits a dtype, 0 to 4: int32, int64, float32, float64, string."""
+    """Return whether a field fits dtype number `kind` of int32, int64, float32, float64, string."""
     try:
         if kind < 2:
             return abs(int(field)) < 2 ** (31 if kind == 0 else 63)

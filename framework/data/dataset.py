@@ -37,7 +37,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     Arrays in memory have a fast path: between `from_tensor_slices` and `batch`, the methods
     `shuffle`, `take`, `skip`, `shard`, `zip`, `enumerate`, `cache`, `prefetch` and `repeat` only
     change an array of row indices, and a batch is one slice or one `np.take` of each array. A
-    mapped function of elementwise ops and movements is called once for the rows of a batch.
+    mapped function of ops that are elementwise or only move elements is called once per batch.
 
     >>> data = Dataset.from_tensor_slices([1, 2, 3, 4, 5]).map(lambda x: x * 10).batch(2)
     >>> [batch.tolist() for batch in data]
@@ -169,7 +169,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
     def choose_from_datasets(
         datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = True
     ):
-        """Return a dataset that takes each element from the dataset that `choice_dataset` names.
+        """Return a dataset that takes each element from the dataset that `choice_dataset` selects.
 
         Args:
             datasets: a list of Datasets of equal structure.
@@ -195,8 +195,8 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
 
         Args:
             datasets: a list of Datasets of equal structure.
-            weights: the relative probability of each dataset; equal if None. A Dataset gives
-                different weights for each element.
+            weights: the relative probability of each dataset; equal if None. A Dataset yields
+                new weights for each element.
             seed: an int; drawn from the global generator if None.
             stop_on_empty_dataset: True to end when the chosen dataset has no more elements, False
                 to choose again.
@@ -236,7 +236,7 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
         return self._framework.spec()
 
     def cardinality(self):
-        """Return the number of elements (0-d int64), INFINITE_ or UNKNOWN_CARDINALITY."""
+        """Return the number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY, as int64."""
         return Tensor(np.array(self._framework.length(), np.int64))
 
     def __len__(self):
@@ -262,8 +262,8 @@ class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods
         stage, number = self._framework, integer("Dataset[i]", "i", index)
         if not stage.accessible:
             raise InvalidArgumentError(
-                f"Dataset[i]: elements of {self!r} have no random access: a stage is random, or "
-                "reads its elements one after the other. Iterate over it."
+                f"Dataset[i]: {self!r} has no random access: one of its stages is random, or can "
+                "only be read in sequence. Iterate over it."
             )
         length = stage.length()
         if not -length <= number < length:
@@ -308,7 +308,7 @@ def _stages(datasets, name):
 
 
 def _count(length):
-    """Return the number of elements as text; INFINITE and UNKNOWN are negative numbers."""
+    """Return a number of elements as text for a message; INFINITE is -1, UNKNOWN is -2."""
     return {-1: "infinitely many", -2: "an unknown number of"}.get(length, f"{length:,}")
 
 

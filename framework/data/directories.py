@@ -41,7 +41,7 @@ def image_dataset_from_directory(
         batch_size: the number of images in a batch; None for single images.
         image_size: (height, width), or one int for both.
         shuffle: True for a new order of all images in each epoch; False for sorted paths.
-        seed: the seed of the order. With it, training and validation get Keras's files.
+        seed: the seed of the order. With it, both subsets get the same files as in Keras.
         validation_split: the fraction of the images for validation.
         subset: "training", "validation", or "both" for the two datasets.
         interpolation: "bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5",
@@ -57,7 +57,7 @@ def image_dataset_from_directory(
     Returns:
         A Dataset of (images, labels): images from 0 to 255 of shape (batch, height, width,
         channels), float32 (uint8 with "nearest"). It has the attributes `class_names` and
-        `file_paths`. An animation gives its first frame.
+        `file_paths`. Of an animation, the first frame is used.
 
     Raises:
         ValueError: an argument is unknown, or there are no images.
@@ -105,7 +105,7 @@ def text_dataset_from_directory(
         batch_size: the number of texts in a batch; None for single texts.
         max_length: the number of bytes to keep of a text; None for all.
         shuffle: True for a new order of all texts in each epoch; False for sorted paths.
-        seed: the seed of the order. With it, training and validation get Keras's files.
+        seed: the seed of the order. With it, both subsets get the same files as in Keras.
         validation_split: the fraction of the texts for validation.
         subset: "training", "validation", or "both" for the two datasets.
         follow_links: True to visit subfolders that are links.
@@ -180,7 +180,7 @@ def _classes(name, folder, given):
     there = sorted(p.name for p in folder.iterdir() if p.is_dir() and not p.name.startswith("."))
     if given is not None and not set(given) <= set(there):
         raise InvalidArgumentError(
-            f"{name}: class_names: expected names of subfolders, {there}, got {list(given)}."
+            f"{name}: class_names: expected names from the subfolders {there}, got {list(given)}."
         )
     return there if given is None else list(given)
 
@@ -220,7 +220,7 @@ def _datasets(
             f"{validation_split!r} and {subset!r}."
         )
     order = np.arange(len(paths))
-    # Keras's random generator gives the same split of the files
+    # Keras's random generator is used, to get the same split of the files
     if shuffle and seed is not None:
         np.random.RandomState(seed).shuffle(order)
     parts = {None: (order, shuffle)}
@@ -246,8 +246,8 @@ def _datasets(
         rows, shuffled = parts[part]
         if not len(rows):
             raise InvalidArgumentError(
-                f"{name}: validation_split {validation_split} leaves no file of {len(paths)} for "
-                f"{part}."
+                f"{name}: validation_split={validation_split} leaves no file for {part}, "
+                f"of {len(paths)} files."
             )
         chosen = [paths[row] for row in rows], None if labels is None else labels[rows]
         stages = load, stack or _stacked, batch_size, shuffled, seed
@@ -256,7 +256,7 @@ def _datasets(
 
 
 def _dataset(paths, labels, load, stack, batch_size, shuffle, seed, class_names):
-    """Return the dataset; threads read the files of a batch, or the next elements."""
+    """Return a dataset of the files; threads read a batch's files (or the next single files)."""
     rows = Dataset.from_tensor_slices(np.arange(len(paths)))
     if shuffle:
         rows = rows.shuffle(len(paths), seed=seed)

@@ -1,4 +1,4 @@
-"""tf.train.Example and its parts, with their own encoder and decoder of protocol buffers.
+"""tf.train.Example and its parts, with an encoder and a decoder for protocol buffers.
 
 Messages: Example {Features features = 1}, Features {map<string, Feature> feature = 1}, Feature
 {oneof: BytesList bytes_list = 1, FloatList float_list = 2, Int64List int64_list = 3}, lists
@@ -40,7 +40,7 @@ def _read_varint(data, at):
     while True:
         if at >= len(data) or shift > 63:
             raise DamagedFileError(
-                "The message is truncated or not a protocol buffer: a number is damaged."
+                "The message is truncated or not a protocol buffer: a varint is incomplete."
             )
         byte = data[at]
         at += 1
@@ -64,9 +64,9 @@ def fields(data):
                 size, at = _read_varint(data, at)
             value, at = data[at : at + size], at + size
             if at > len(data):
-                raise DamagedFileError("The message is truncated: a field ends after the message.")
+                raise DamagedFileError("The message is truncated: a field extends past its end.")
         else:
-            raise DamagedFileError(f"The message is not a protocol buffer: wire type {kind}.")
+            raise DamagedFileError(f"The message is not a protocol buffer: bad wire type {kind}.")
         yield number, kind, value
 
 
@@ -82,17 +82,17 @@ class _Message:
 
     @classmethod
     def FromString(cls, data: Any):  # noqa: N802
-        """Return the message of bytes.
+        """Parse bytes; return the message.
 
         Raises:
-            DamagedFileError: the bytes are not such a message.
+            DamagedFileError: the bytes are not a message of this class.
         """
         message = cls()
         message.MergeFromString(data)
         return message
 
     def ParseFromString(self, data: Any):  # noqa: N802
-        """Replace the content by the parsed bytes; return the number of bytes."""
+        """Replace the message's content with the parsed bytes; return the number of bytes."""
         self.__init__()
         return self.MergeFromString(data)
 
@@ -109,7 +109,7 @@ class _Message:
         self.ParseFromString(other.SerializeToString())
 
     def ByteSize(self):  # noqa: N802
-        """Return the number of bytes."""
+        """Return the number of bytes of the serialized message."""
         return len(self._encoded())
 
     def __eq__(self, other):
@@ -126,7 +126,7 @@ def _indented(name, message):
 
 
 class _ListOfValues(_Message):
-    """The base class of lists of values."""
+    """The base class of BytesList, FloatList and Int64List."""
 
     def __init__(self, value: Any = ()):
         self._values = []
@@ -191,7 +191,7 @@ class FloatList(_ListOfValues):
     def _decode(self, number, kind, value):
         if number == 1 and kind in (_LENGTH, _FIXED32):
             if len(value) % 4:
-                raise DamagedFileError("FloatList: the numbers are truncated.")
+                raise DamagedFileError("FloatList: the message is truncated within a number.")
             self._values.extend(np.frombuffer(value, "<f4").tolist())
 
 
@@ -230,10 +230,10 @@ def _as_int64(value):
 
 
 class Feature(_Message):
-    """One list of values.
+    """A feature of an example: one list of values.
 
     Args:
-        bytes_list, float_list, int64_list: a BytesList, a FloatList or an Int64List; at most one.
+        bytes_list, float_list, int64_list: a list of this class; at most one of them is given.
     """
 
     _kinds = (("bytes_list", BytesList), ("float_list", FloatList), ("int64_list", Int64List))
@@ -252,7 +252,7 @@ class Feature(_Message):
     def _current(self):
         """Return the list that is set, or None.
 
-        Reading a list creates it, so an empty list that was read does not count.
+        Reading an attribute such as `bytes_list` creates a list, which is set once it has values.
         """
         if self._offered is not None and self._offered.value:
             self._list, self._offered = self._offered, None
@@ -270,7 +270,7 @@ class Feature(_Message):
     int64_list = property(lambda self: self._get(Int64List), doc="The Int64List.")
 
     def WhichOneof(self, oneof_group: Any = "kind"):  # noqa: N802
-        """Return "bytes_list", "float_list", "int64_list" or None."""
+        """Return which list is set: "bytes_list", "float_list", "int64_list" or None."""
         return next((name for name, kind in self._kinds if type(self._current()) is kind), None)
 
     def HasField(self, field_name: Any):  # noqa: N802
@@ -338,24 +338,24 @@ class _Entries(dict):
 
     def update(self, entries):
         if not isinstance(entries, Mapping):
-            raise DTypeError(f"Expected a dict, got {type(entries).__name__}.")
+            raise DTypeError(f"Expected a dict of features, got {type(entries).__name__}.")
         for name, message in entries.items():
             self[name] = message
 
     def __setitem__(self, name, message):
         if not isinstance(name, str) or not isinstance(message, self.of):
             raise DTypeError(
-                f"Expected a str and a {self.of.__name__}, got {name!r} and "
+                f"Expected a str and a {self.of.__name__} as key and value, got {name!r} and "
                 f"{type(message).__name__}."
             )
         super().__setitem__(name, message)
 
 
 class Features(_MapMessage):
-    """Features by name.
+    """A mapping from names to `Feature` objects.
 
     Args:
-        feature: a dict of Feature.
+        feature: a dict {name: Feature}.
     """
 
     _of, _name = Feature, "feature"
@@ -365,15 +365,15 @@ class Features(_MapMessage):
 
     @property
     def feature(self):
-        """The dict of Feature."""
+        """The dict {name: Feature}."""
         return self._entries
 
 
 class FeatureList(_Message):
-    """A list of Feature, one for each step of a sequence.
+    """A list of `Feature` objects, one for each step of a sequence.
 
     Args:
-        feature: an iterable of Feature.
+        feature: an iterable of `Feature` objects.
     """
 
     def __init__(self, feature: Any = ()):
@@ -381,7 +381,7 @@ class FeatureList(_Message):
 
     @property
     def feature(self):
-        """The list of Feature."""
+        """The list of `Feature` objects."""
         return self._features
 
     def _encoded(self):
@@ -396,10 +396,10 @@ class FeatureList(_Message):
 
 
 class FeatureLists(_MapMessage):
-    """Lists of Feature by name.
+    """A mapping from names to `FeatureList` objects.
 
     Args:
-        feature_list: a dict of FeatureList.
+        feature_list: a dict {name: FeatureList}.
     """
 
     _of, _name = FeatureList, "feature_list"
@@ -409,7 +409,7 @@ class FeatureLists(_MapMessage):
 
     @property
     def feature_list(self):
-        """The dict of FeatureList."""
+        """The dict {name: FeatureList}."""
         return self._entries
 
 
@@ -445,7 +445,7 @@ class Example(_Parts):
     """One example: features by name, each a list of bytes, floats or ints.
 
     Args:
-        features: a Features.
+        features: a `Features` object.
 
     Example:
         >>> feature = {"n": Feature(int64_list=Int64List(value=[1, 2]))}
@@ -461,16 +461,16 @@ class Example(_Parts):
 
     @property
     def features(self):
-        """The Features."""
+        """The `Features` object."""
         return self._parts[0]
 
 
 class SequenceExample(_Parts):
-    """One example of sequences: features of the whole, and lists of features.
+    """One example with sequences: features of the whole example, and lists of features per step.
 
     Args:
-        context: a Features.
-        feature_lists: a FeatureLists.
+        context: a `Features` object, for the whole example.
+        feature_lists: a `FeatureLists` object, for the sequences.
     """
 
     _fields_of = (("context", Features), ("feature_lists", FeatureLists))
@@ -480,10 +480,10 @@ class SequenceExample(_Parts):
 
     @property
     def context(self):
-        """The Features."""
+        """The `Features` of the whole example."""
         return self._parts[0]
 
     @property
     def feature_lists(self):
-        """The FeatureLists."""
+        """The `FeatureLists` of the sequences."""
         return self._parts[1]

@@ -1,6 +1,6 @@
 """Arrays in .npy, .npz and HDF5 files, whose rows are read when they are needed.
 
-A FileArray takes the place of a NumPy array in a dataset. It has a shape and a dtype, and can
+A dataset can use a FileArray instead of a NumPy array. It has a shape and a dtype, and can
 be indexed by a range of rows, by row indices, and by one row. Only the requested rows are in
 memory.
 """
@@ -22,7 +22,7 @@ _HEADER = 30
 
 
 class FileArray:
-    """The base class of arrays in files; subclasses read rows."""
+    """The base class of arrays in files; subclasses define how to read rows."""
 
     def __init__(self, shape, dtype, name):
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
@@ -75,7 +75,7 @@ class FileArray:
 
 
 class RawArray(FileArray):
-    """Contiguous, uncompressed rows in a file."""
+    """An array whose rows are contiguous and uncompressed in a file."""
 
     def __init__(self, path, offset, shape, dtype):
         super().__init__(shape, dtype, str(path))
@@ -151,7 +151,7 @@ class ChunkedArray(FileArray):
 
 
 def hdf5_array(dataset, name):
-    """Return the FileArray of an h5py Dataset; only a RawArray allows closing the file."""
+    """Return a FileArray for an h5py Dataset; unless it is a RawArray, the file must stay open."""
     import h5py
 
     if not isinstance(dataset, h5py.Dataset):
@@ -161,14 +161,14 @@ def hdf5_array(dataset, name):
     if not raw or not dataset.shape or not len(dataset) or dataset.file.mode != "r":
         return ChunkedArray(dataset, name)
     found = RawArray(dataset.file.filename, offset, dataset.shape, dataset.dtype)
-    # The first and the last row are compared, because a user block in the file shifts the offsets.
+    # The first and last rows are compared with h5py's: a user block in the file shifts offsets.
     ends = [0, len(dataset) - 1]
     same = all(found[(i, ...)].tobytes() == np.asarray(dataset[i]).tobytes() for i in ends)
     return found if same else ChunkedArray(dataset, name)
 
 
 def hdf5_arrays(path, names):
-    """Return the FileArrays of datasets in an HDF5 file, which stays open while in use."""
+    """Return FileArrays for datasets in an HDF5 file, which stays open while they need it."""
     import h5py
 
     try:
@@ -178,7 +178,9 @@ def hdf5_arrays(path, names):
     found = {}
     for name in names:
         if not isinstance(file.get(name), h5py.Dataset):
-            raise InvalidArgumentError(f"{path}: expected datasets of {list(file)}, got {name!r}.")
+            raise InvalidArgumentError(
+                f"{path}: expected one of the datasets {list(file)}, got {name!r}."
+            )
         found[name] = hdf5_array(file[name], f"{path}: {name}")
     if all(isinstance(array, RawArray) for array in found.values()):
         file.close()
@@ -186,7 +188,7 @@ def hdf5_arrays(path, names):
 
 
 def npy_array(path):
-    """Return the FileArray of a .npy file."""
+    """Return a FileArray for the array in a .npy file."""
     with Path(path).open("rb") as file:
         return _npy(path, file, 0)
 
@@ -199,7 +201,7 @@ def npz_arrays(path, names=None):
             missing = [name for name in names or () if name not in members]
             if missing:
                 raise InvalidArgumentError(
-                    f"{path}: expected arrays of {list(members)}, got {missing[0]!r}."
+                    f"{path}: expected one of the arrays {list(members)}, got {missing[0]!r}."
                 )
             return {name: _member(path, archive, file, members[name]) for name in names or members}
     except zipfile.BadZipFile as error:
@@ -216,7 +218,7 @@ def _member(path, archive, file, info):
 
 
 def _npy(path, file, start):
-    """Return the FileArray of an array in NumPy's format that begins at byte `start`."""
+    """Return a FileArray for an array in .npy format that begins at byte `start` of a file."""
     file.seek(start)
     try:
         version = np.lib.format.read_magic(file)

@@ -81,7 +81,7 @@ def _bytes(value, name):
 
 
 def _each(function, value, name):
-    """Return the string tensor of `function(bytes)` for each string."""
+    """Return a string tensor with `function` applied to the bytes of each string."""
     if isinstance(value, bytes):
         return _text(function(value))
     array = array_in(value, name)
@@ -94,7 +94,7 @@ def _each(function, value, name):
 
 
 def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None):
-    """Return strings in the base64 alphabet of URLs.
+    """Encode strings in base64 with the URL-safe alphabet.
 
     >>> encode_base64(b"any?").item()
     b'YW55Pw'
@@ -169,7 +169,7 @@ def decode_raw(
     lengths = set(map(len, rows)) or {0}
     if len(lengths) > 1 or min(lengths) % wanted.itemsize:
         raise InvalidArgumentError(
-            f"decode_raw: input_bytes: expected strings of one length, a multiple of "
+            f"decode_raw: input_bytes: expected strings of equal length, a multiple of "
             f"{wanted.itemsize}, got {sorted(lengths)}. Pass fixed_length."
         )
     array = np.frombuffer(b"".join(rows), wanted)
@@ -224,8 +224,8 @@ def parse_tensor(serialized: Any, out_type: DTypeLike, name: str | None = None):
     if number != _NUMBERS.get(wanted.name):
         names = {n: each for each, n in _NUMBERS.items()}
         raise InvalidArgumentError(
-            f"parse_tensor: out_type: the tensor is {names.get(number, 'of an unknown dtype')}, "
-            f"got {wanted.name}."
+            f"parse_tensor: out_type: the serialized tensor is "
+            f"{names.get(number, 'of an unknown dtype')}, got {wanted.name}."
         )
     count = math.prod(shape)
     if wanted.name == "string":
@@ -235,6 +235,6 @@ def parse_tensor(serialized: Any, out_type: DTypeLike, name: str | None = None):
         array = np.frombuffer(content, wanted.np).copy() if fits else None
     if array is None:
         raise DamagedFileError(
-            f"parse_tensor: serialized: the values of shape {shape} are missing."
+            f"parse_tensor: serialized: the number of values does not fit the shape {shape}."
         )
     return Tensor(array.reshape(shape))

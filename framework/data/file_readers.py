@@ -19,7 +19,7 @@ _TEXT = TensorSpec((), "string")
 
 
 class OneFile(Stage):
-    """A stage of the elements that `read(path)` yields."""
+    """A pipeline stage that yields the elements of `read(path)`."""
 
     def __init__(self, read, path, spec):
         super().__init__()
@@ -36,7 +36,7 @@ class OneFile(Stage):
 
 
 class Files(Interleave):
-    """A stage of the elements of files: one file after the other, or several files in turn."""
+    """A pipeline stage that yields the elements of files, one by one or several files in turn."""
 
     def __init__(self, name, filenames, read, spec=_TEXT, num_parallel_reads=None):
         count = workers(name, num_parallel_reads)
@@ -55,7 +55,7 @@ class Files(Interleave):
 
 
 def _filenames(name, value):
-    """Return a stage of paths, from one path, a list, a tensor or a Dataset."""
+    """Return a stage that yields paths, given one path, or a list, tensor or Dataset of them."""
     if isinstance(value, Dataset):
         return value._framework
     paths = [value] if isinstance(value, (str, bytes)) or hasattr(value, "__fspath__") else value
@@ -97,8 +97,8 @@ def _parts(kind, length, header, footer):
         size = len(data) - header - footer
         if size < 0 or size % length:
             raise InvalidArgumentError(
-                f"FixedLengthRecordDataset: {path}: expected a multiple of {length} bytes after "
-                f"the header of {header} and before the footer of {footer}, got {size}."
+                f"FixedLengthRecordDataset: {path}: expected a multiple of {length} bytes between "
+                f"the header of {header} and the footer of {footer} bytes, got {size}."
             )
         for start in range(header, header + size, length):
             yield text(data[start : start + length])
@@ -107,7 +107,7 @@ def _parts(kind, length, header, footer):
 
 
 class TextLineDataset(Dataset):
-    """A dataset of the lines of text files, without their ends.
+    """A dataset of the lines of text files, without line endings.
 
     Args:
         filenames: a path, a list or tensor of paths, or a Dataset of them.

@@ -52,7 +52,7 @@ def at(dataset: Any, index: Any):
 
 
 def from_list(elements: Any, name: str | None = None):
-    """Return the Dataset of a list of elements, nests of equal structure.
+    """Return a Dataset of the elements in a list, which must have the same structure.
 
     >>> [x.item() for x in from_list([3, 4])]
     [3, 4]
@@ -69,14 +69,14 @@ def from_list(elements: Any, name: str | None = None):
 def choose_from_datasets(
     datasets: Any, choice_dataset: Any, stop_on_empty_dataset: bool = False
 ) -> Dataset:
-    """Return `Dataset.choose_from_datasets` of these arguments."""
+    """Call `Dataset.choose_from_datasets` with these arguments."""
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
 
 
 def sample_from_datasets(
     datasets: Any, weights: Any = None, seed: Any = None, stop_on_empty_dataset: bool = False
 ) -> Dataset:
-    """Return `Dataset.sample_from_datasets` of these arguments."""
+    """Call `Dataset.sample_from_datasets` with these arguments."""
     return Dataset.sample_from_datasets(datasets, weights, seed, stop_on_empty_dataset)
 
 
@@ -91,7 +91,7 @@ def save(
 def load(
     path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None
 ) -> Dataset:
-    """Return `Dataset.load` of these arguments."""
+    """Call `Dataset.load` with these arguments."""
     return Dataset.load(path, element_spec, compression, reader_func)
 
 
@@ -99,7 +99,7 @@ def load(
 
 
 class AssertCardinality(Stage):
-    """A stage that raises an error if the number of elements is not `expected`."""
+    """A pipeline stage that raises an error if the number of elements is not `expected`."""
 
     def __init__(self, parent, expected):
         super().__init__(parent)
@@ -125,7 +125,7 @@ class AssertCardinality(Stage):
 
 
 def assert_cardinality(expected_cardinality: Any):
-    """Return a function for `dataset.apply` that states the number of elements.
+    """Return a function for `dataset.apply` that asserts the number of elements.
 
     An iteration raises an error if the number differs.
 

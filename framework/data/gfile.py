@@ -27,7 +27,7 @@ def GFile(name: Any, mode: str = "r") -> Any:  # noqa: N802 (TensorFlow's name)
 
     Args:
         name: the path.
-        mode: "r", "w", "a", with "b" for bytes and "+" for both directions.
+        mode: "r", "w", "a", with "b" for bytes and "+" to read and write.
     """
     try:
         return open(_path(name), mode, encoding=None if "b" in mode else "utf-8")
@@ -133,7 +133,7 @@ class FileStatistics(NamedTuple):
     """The result of `stat`.
 
     Args:
-        length: bytes.
+        length: the size in bytes.
         mtime_nsec: the time of the last change, in nanoseconds since 1970.
         is_directory: whether it is a folder.
     """

@@ -1,4 +1,4 @@
-"""Stages that join elements to batches and windows, and take batches apart."""
+"""Pipeline stages that join elements into batches and windows, and split batches."""
 
 from collections import deque
 from itertools import count, cycle, islice
@@ -30,7 +30,7 @@ from framework.ops.sparse_tensor import SparseTensor
 
 
 class Batch(Stage):
-    """A stage of batches: `size` elements stacked along a new first axis."""
+    """A pipeline stage that yields batches: `size` elements stacked along a new first axis."""
 
     direct = True
 
@@ -78,7 +78,7 @@ class Batch(Stage):
 
 
 def _rest(passes, skipped):
-    """Yield the Rows of several iterations, without the first `skipped` rows in all."""
+    """Yield the `Rows` in `passes`, without the first `skipped` rows in total."""
     for rows in passes:
         if skipped < len(rows):
             yield rows.select(slice(skipped, None)) if skipped else rows
@@ -116,10 +116,10 @@ def _stack(arrays):
 
 
 class PaddedBatch(Batch):
-    """A stage of batches of elements that are padded at their ends to a common shape.
+    """A pipeline stage that pads elements at their ends to a common shape and yields batches.
 
-    `shapes` and `values` are nests like an element. None in `shapes` is the largest size in the
-    batch; None in `values` is 0.
+    `shapes` and `values` have the structure of an element. None in `shapes` means the largest size
+    in the batch, None in `values` means 0.
     """
 
     def __init__(self, parent, size, shapes, values, drop_remainder):
@@ -196,7 +196,7 @@ def _padded(arrays, shape, value):
 
 
 class Unbatch(Stage):
-    """A stage of the rows of each element."""
+    """A pipeline stage that yields the rows of each element."""
 
     def length(self):
         n = self.parent.length()
@@ -215,7 +215,7 @@ class Unbatch(Stage):
 
 
 class Rebatch(Stage):
-    """A stage of batches with the sizes in `sizes`, used cyclically."""
+    """A pipeline stage that yields batches of the sizes in `sizes`, used cyclically."""
 
     def __init__(self, parent, sizes, drop_remainder):
         super().__init__(parent)
@@ -269,7 +269,7 @@ def _concatenated(column):
 
 
 class _Failed:
-    """A placeholder of an element whose computation has raised an error."""
+    """A placeholder for an element whose computation raised an error."""
 
     def __init__(self, error):
         self.error = error
@@ -288,11 +288,11 @@ def _tried(source):
 
 
 class Window(Stage):
-    """A stage of windows, which are datasets of `size` elements.
+    """A pipeline stage that yields windows, which are datasets of `size` elements.
 
     Windows begin `shift` elements apart; the elements of a window are `stride` apart.
 
-    An error is raised by each window that contains its element, as in tf.data.
+    As in tf.data, an element's error is raised by each window that contains the element.
     """
 
     def __init__(self, parent, size, shift, stride, drop_remainder, dataset):
@@ -339,10 +339,10 @@ class Window(Stage):
 
 
 class GroupByWindow(Stage):
-    """A stage of the elements of `reduce(key, dataset of a group)`.
+    """A pipeline stage that yields the elements of `reduce(key, dataset of a group)`.
 
     A group holds elements of one key; it ends when it has `size(key)` elements, or at the end of
-    the data. The last groups are in the order of their keys.
+    the data. Groups left at the end are reduced in the order of their keys.
     """
 
     calls_python = True

@@ -30,13 +30,13 @@ def kind_of(contents, what):
 
 
 def decoded(contents, *, what, channels=0, dtype=np.uint8, kinds=tuple(STARTS), ratio=1):
-    """Return the frames (frames, height, width, channels) of a file, and its format.
+    """Return an image file's frames, (frames, height, width, channels), and its format.
 
     Args:
         contents: bytes.
         what: the caller's name, for messages.
         channels: 1, 3 or 4; 0 for the number in the file.
-        dtype: uint8, uint16 or float32, from 0 to 1.
+        dtype: uint8, uint16, or float32 for values from 0 to 1.
         kinds: the formats that the caller reads.
         ratio: the factor by which to reduce a JPEG image: 1, 2, 4 or 8.
     """
@@ -91,7 +91,7 @@ def _pixels(source, channels):
 
 
 def _bmp_with_alpha(contents):
-    """Return the pixels of a BMP file with 32 bits; Pillow drops the alpha channel."""
+    """Return the pixels of a 32-bit BMP file; Pillow would drop the alpha channel."""
     start, _, width, height = struct.unpack("<IIii", contents[10:26])
     pixels = np.frombuffer(contents, np.uint8, abs(height) * width * 4, start)
     pixels = pixels.reshape(abs(height), width, 4)[:, :, [2, 1, 0, 3]]

@@ -1,4 +1,4 @@
-"""ImageDataGenerator: batches of randomly changed images, as older Keras programs use them."""
+"""ImageDataGenerator: batches of randomly augmented images, for older Keras programs."""
 
 import warnings
 from typing import Any
@@ -17,32 +17,32 @@ _TINY = 1e-6  # added to standard deviations, so that divisions by them stay fin
 
 
 class ImageDataGenerator:
-    """Batches of images that are changed at random, and scaled.
+    """Batches of images that are randomly augmented, and scaled.
 
-    NumPy's global generator draws the changes, as in Keras, so equal seeds give equal images. For
-    new programs, the layers `RandomRotation`, `RandomZoom` and their like are faster.
+    As in Keras, NumPy's global generator draws the transformations, so equal seeds give equal
+    images. For new programs, layers such as `RandomRotation` and `RandomZoom` are faster.
 
     Args:
         featurewise_center, featurewise_std_normalization: True to subtract the mean, and divide by
-            the standard deviation, of the images that `fit` got.
+            the standard deviation, of the images passed to `fit`.
         samplewise_center, samplewise_std_normalization: the same with the mean and the standard
             deviation of each image itself.
         zca_whitening: True to whiten with the matrix that `fit` computes.
         zca_epsilon: the number that keeps the whitening finite.
         rotation_range: the largest angle in degrees.
-        width_shift_range, height_shift_range: the largest move: a part of the size below 1, else
-            pixels; an int for whole pixels; a list for one of its numbers. As in Keras 3,
-            `height_shift_range` moves to the side, `width_shift_range` up and down.
-        brightness_range: two factors.
+        width_shift_range, height_shift_range: the largest shift: a fraction of the size if below 1,
+            else pixels; an int for whole pixels; a list to draw one of its numbers. As in Keras 3,
+            `height_shift_range` shifts sideways, `width_shift_range` up and down.
+        brightness_range: the smallest and the largest factor.
         shear_range: the largest angle of a shear in degrees.
         zoom_range: a number z for factors from 1 - z to 1 + z, or the two factors.
-        channel_shift_range: the largest number to add.
-        fill_mode, cval: what lies beyond the image, as in `apply_affine_transform`.
+        channel_shift_range: the largest number to add to the values, or to subtract.
+        fill_mode, cval: how pixels beyond the image are filled, as in `apply_affine_transform`.
         horizontal_flip, vertical_flip: True to flip half of the images.
         rescale: a factor for all values; None or 0 for none.
-        preprocessing_function: a function of one image, called before the scaling.
+        preprocessing_function: a function of one image, called before it is scaled.
         data_format: "channels_last" or "channels_first".
-        validation_split: the part of the images for `subset="validation"`.
+        validation_split: the fraction of the images for `subset="validation"`.
         interpolation_order: 0, 1, or up to 5 for splines by SciPy.
         dtype: the dtype of the batches; floatx by default.
 
@@ -125,17 +125,17 @@ class ImageDataGenerator:
         save_prefix: str = "", save_format: str = "png", ignore_class_split: bool = False,
         subset: Any = None,
     ) -> Any:  # fmt: skip
-        """Return endless batches of changed images of an array; `fit` takes them too.
+        """Return endless batches of augmented images of an array; `Model.fit` accepts them.
 
         Args:
-            x: images of rank 4, or (images, other arrays of as many rows, which stay unchanged).
+            x: images of rank 4, or (images, other arrays with as many rows, left unchanged).
             y: labels, or None for images alone.
             batch_size: the number of images in a batch.
             shuffle: True for a new order in each epoch.
             sample_weight: a weight for each image.
-            seed: the seed of orders and changes.
-            save_to_dir, save_prefix, save_format: the folder, and the start and the ending of
-                names, to write the changed images for inspection.
+            seed: the seed of orders and transformations.
+            save_to_dir, save_prefix, save_format: the folder to which augmented images are
+                written for inspection, None for none; the prefix and the suffix of their names.
             ignore_class_split: True to allow classes that are in one subset only.
             subset: "training" or "validation", by the generator's `validation_split`.
 
@@ -156,7 +156,7 @@ class ImageDataGenerator:
         save_format: str = "png", follow_links: bool = False, subset: Any = None,
         interpolation: str = "nearest", keep_aspect_ratio: bool = False,
     ) -> Any:  # fmt: skip
-        """Return endless batches of changed images of a folder with one subfolder for each class.
+        """Return endless batches of augmented images of a folder with one subfolder per class.
 
         Args:
             directory: the folder.
@@ -190,17 +190,17 @@ class ImageDataGenerator:
         save_format: str = "png", subset: Any = None, interpolation: str = "nearest",
         validate_filenames: bool = True, keep_aspect_ratio: bool = False,
     ) -> Any:  # fmt: skip
-        """Return endless batches of changed images of the files that a table names.
+        """Return endless batches of augmented images from the files listed in a table.
 
         Args:
             dataframe: a pandas or polars table, or a dict of lists.
             directory: the folder of the files; None if the table has whole paths.
-            x_col: the column of the names.
+            x_col: the column of the file names.
             y_col: the column of the labels; a list of columns with "multi_output" and "raw".
             weight_col: the column of the weights; None for none.
-            class_mode: as in `flow_from_directory`, of strings (lists of strings for several
-                classes of an image); "raw" for the column's numbers, "multi_output" for a list of
-                columns.
+            class_mode: as in `flow_from_directory`, for labels that are strings (or lists of
+                strings, if an image has several classes); "raw" for labels that are numbers,
+                "multi_output" for several columns of labels.
             validate_filenames: False to trust that all files exist.
             target_size, color_mode, classes, batch_size, shuffle, seed, save_to_dir, save_prefix,
                 save_format, subset, interpolation, keep_aspect_ratio: as in `flow_from_directory`.
@@ -211,10 +211,10 @@ class ImageDataGenerator:
             save_format, subset, interpolation, keep_aspect_ratio, self.dtype, validate_filenames,
         )  # fmt: skip
 
-    # ---- changes of one image ----
+    # ---- transformations of one image ----
 
     def standardize(self, x: TensorLike) -> Any:
-        """Return an image, or a batch of images, scaled as the arguments say.
+        """Return an image, or a batch of images, scaled as the constructor's arguments say.
 
         >>> ImageDataGenerator(rescale=0.5).standardize(np.ones((1, 2, 3))).max()
         np.float64(0.5)
@@ -245,7 +245,7 @@ class ImageDataGenerator:
         return value is not None
 
     def get_random_transform(self, img_shape: Any, seed: Any = None) -> dict:
-        """Return a random change for images of a shape: a dict for `apply_transform`.
+        """Return random parameters for images of this shape, a dict for `apply_transform`.
 
         >>> change = ImageDataGenerator(rotation_range=20).get_random_transform((4, 4, 3), seed=1)
         >>> round(change["theta"], 3), change["zx"], change["flip_vertical"]
@@ -268,7 +268,7 @@ class ImageDataGenerator:
         return made
 
     def apply_transform(self, x: TensorLike, transform_parameters: dict) -> Any:
-        """Return an image after a change.
+        """Return an image transformed with given parameters.
 
         Args:
             x: an array of rank 3.
@@ -298,7 +298,7 @@ class ImageDataGenerator:
         return x
 
     def random_transform(self, x: TensorLike, seed: Any = None) -> Any:
-        """Return an image after a random change; see `get_random_transform`.
+        """Return an image transformed with parameters from `get_random_transform`.
 
         >>> ImageDataGenerator(zoom_range=0.2).random_transform(np.ones((4, 4, 3))).shape
         (4, 4, 3)
@@ -312,9 +312,9 @@ class ImageDataGenerator:
 
         Args:
             x: images of rank 4.
-            augment: True to compute them of changed images.
-            rounds: how often to change each image.
-            seed: the seed of the changes.
+            augment: True to compute them from augmented images.
+            rounds: the number of augmented copies of each image.
+            seed: the seed of the transformations.
 
         >>> generator = ImageDataGenerator(featurewise_center=True)
         >>> generator.fit(np.full((2, 3, 3, 1), 4.0))
@@ -350,7 +350,7 @@ def _symmetric(most):
 
 
 def _shift(most, size):
-    """Return the pixels of a random shift, for an argument such as `width_shift_range`."""
+    """Return a random shift in pixels, for an argument `most` such as `width_shift_range`."""
     if np.ndim(most) == 0 and not most:
         return 0
     if np.ndim(most) == 1 or isinstance(most, (int, np.integer)):

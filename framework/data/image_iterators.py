@@ -1,4 +1,4 @@
-"""Endless batches of changed images from arrays and folders, for ImageDataGenerator."""
+"""Endless batches of augmented images from arrays and folders, for ImageDataGenerator."""
 
 import os
 import threading
@@ -18,7 +18,7 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".ppm", ".tif", ".tiff")
 
 
 class Iterator(PyDataset):
-    """Batches of rows, in a new order in each epoch: `self[i]`, or `next(self)` without an end.
+    """Batches of rows, in a new order in each epoch: `self[i]` is batch i, `next(self)` never ends.
 
     A subclass defines `_get_batches_of_transformed_samples(index_array)`.
 
@@ -26,8 +26,8 @@ class Iterator(PyDataset):
         n: the number of rows.
         batch_size: the number of rows in a batch.
         shuffle: True for a new order in each epoch.
-        seed: the seed of the orders and changes: NumPy's global generator gets it, plus the number
-            of batches so far, before each batch.
+        seed: the seed of the orders and transformations: before each batch, NumPy's global
+            generator is seeded with it plus the number of batches so far.
         **kwargs: `workers`, `use_multiprocessing`, `max_queue_size` as in `PyDataset`.
 
     Example:
@@ -115,7 +115,7 @@ class Iterator(PyDataset):
 
 
 def part_of(name, count, subset, generator):
-    """Return (start, stop) of the rows that belong to a subset, among `count` rows."""
+    """Return (start, stop), the range of a subset's rows among `count` rows."""
     if subset is None:
         return 0, count
     held = int(generator._validation_split * count)
@@ -127,7 +127,7 @@ def part_of(name, count, subset, generator):
 
 
 class NumpyArrayIterator(Iterator):
-    """Batches of changed images of an array, as `ImageDataGenerator.flow` returns them.
+    """Batches of augmented images of an array, as `ImageDataGenerator.flow` returns them.
 
     Example:
         >>> from framework.data.image_generator import ImageDataGenerator
@@ -198,10 +198,10 @@ class NumpyArrayIterator(Iterator):
 
 
 class FileIterator(Iterator):
-    """Batches of changed images of files, whose `_filepaths` and `classes` a subclass sets."""
+    """Batches of augmented images from files; subclasses set `_filepaths` and `classes`."""
 
     _filepaths: Any
-    _targets: Any = None  # in these modes, the labels are no classes
+    _targets: Any = None  # the labels, if class_mode is "raw" or "multi_output"
     _sample_weight: Any = None
     classes: Any = None
     class_indices: Any = None
@@ -267,7 +267,7 @@ class FileIterator(Iterator):
         return images, labels, np.asarray(self.sample_weight)[index_array]
 
     def _labels(self, images, index_array):
-        """Return the labels of a batch in the form that `class_mode` names."""
+        """Return the labels of a batch in the form for `class_mode`."""
         mode = self.class_mode
         if mode is None:
             return None
@@ -285,7 +285,7 @@ class FileIterator(Iterator):
 
 
 class DirectoryIterator(FileIterator):
-    """Batches of changed images of a folder, as `ImageDataGenerator.flow_from_directory` returns
+    """Batches of augmented images of a folder, as `ImageDataGenerator.flow_from_directory` returns
     them.
 
     Example:

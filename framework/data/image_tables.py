@@ -1,4 +1,4 @@
-"""Batches of changed images of the files that a table names, for ImageDataGenerator."""
+"""Batches of augmented images from files listed in a table, for ImageDataGenerator."""
 
 import warnings
 from pathlib import Path
@@ -13,7 +13,7 @@ _OF_CLASSES = ("binary", "categorical", "sparse")
 
 
 class DataFrameIterator(FileIterator):
-    """Batches of changed images that a table names, from `ImageDataGenerator.flow_from_dataframe`.
+    """Batches of augmented images for a table, as `flow_from_dataframe` returns them.
 
     Example:
         >>> import tempfile
@@ -52,7 +52,8 @@ class DataFrameIterator(FileIterator):
             rows, classes = self._of_classes(labels, rows, classes, y_col)
         elif classes:
             warnings.warn(
-                f"DataFrameIterator: classes: ignored with class_mode={class_mode!r}.", stacklevel=3
+                f"DataFrameIterator: classes is ignored with class_mode={class_mode!r}.",
+                stacklevel=3,
             )
         start, stop = part_of("DataFrameIterator", len(rows), subset, image_data_generator)
         rows = rows[start:stop]
@@ -65,15 +66,15 @@ class DataFrameIterator(FileIterator):
         super().__init__(self.samples, batch_size, shuffle, seed)
 
     def _existing(self, names, column):
-        """Return the rows whose files are images that exist."""
+        """Return the indices of the rows that name an existing image file."""
         rows = [
             row for row, name in enumerate(names)
             if name.lower().endswith(SUFFIXES) and (self.directory / name).is_file()
         ]  # fmt: skip
         if missing := len(names) - len(rows):
             warnings.warn(
-                f"DataFrameIterator: {missing} names in the column {column!r} are of no image file "
-                "that exists, so these rows are left out.", stacklevel=4,
+                f"DataFrameIterator: {missing} names in the column {column!r} are not existing "
+                "image files, so these rows are left out.", stacklevel=4,
             )  # fmt: skip
         return rows
 

@@ -1,4 +1,4 @@
-"""Geometric and color changes of single images, for ImageDataGenerator, computed with NumPy."""
+"""Geometric and color transformations of single images with NumPy, for ImageDataGenerator."""
 
 from typing import Any
 
@@ -18,18 +18,18 @@ def apply_affine_transform(
 ) -> Any:  # fmt: skip
     """Return an image that is rotated, moved, sheared and zoomed, as Keras does it.
 
-    The center is that of the image if it is a square. As in Keras, the center of any other image is
-    the point whose row and column are half the width and half the height.
+    A square image is transformed about its center. As in Keras, any other image is transformed
+    about the point whose row is half the width and whose column is half the height.
 
     Args:
         x: an array of rank 3.
         theta: the angle of the rotation in degrees.
-        tx, ty: by how many pixels to read further right, and further down.
+        tx, ty: each pixel of the result is read `tx` pixels further right, `ty` further down.
         shear: the angle of the shear in degrees.
         zx, zy: the zoom of columns and of rows; the image shrinks for values above 1.
         row_axis, col_axis, channel_axis: the axes of `x`.
-        fill_mode: what lies beyond the image: "constant" (`cval`), "nearest", "reflect" or "wrap".
-        cval: the pixels beyond the image, with "constant".
+        fill_mode: how to fill pixels beyond the image: "constant", "nearest", "reflect" or "wrap".
+        cval: the value of these pixels with "constant".
         order: 1 for linear interpolation, 0 for the nearest pixel; up to 5 for splines by SciPy.
 
     >>> apply_affine_transform(np.eye(3)[:, :, None], tx=1, row_axis=0, col_axis=1,
@@ -62,7 +62,7 @@ def apply_affine_transform(
 
 
 def _matrix(theta, tx, ty, shear, zx, zy):
-    """Return the 3 x 3 matrix from positions (x, y, 1) in the result to the image, or None."""
+    """Return the 3 x 3 matrix that maps (x, y, 1) in the result to the image; None: identity."""
     parts = []
     if theta:
         angle = np.deg2rad(theta)
@@ -82,14 +82,14 @@ def _matrix(theta, tx, ty, shear, zx, zy):
 
 
 def _about_center(matrix, height, width):
-    x, y = height / 2 - 0.5, width / 2 - 0.5  # Keras calls the row x and the column y
+    x, y = height / 2 - 0.5, width / 2 - 0.5  # as in Keras, x is the row and y is the column
     there = np.array([[1, 0, x], [0, 1, y], [0, 0, 1]])
     back = np.array([[1, 0, -x], [0, 1, -y], [0, 0, 1]])
     return there @ matrix @ back
 
 
 def _resampled(image, matrix, fill_mode, cval, order):
-    """Return an image (height, width, channels) read at the places that a matrix gives."""
+    """Return an image (height, width, channels) sampled where a matrix maps its positions."""
     if order not in (0, 1):
         return _by_splines(image, matrix, fill_mode, cval, order)
     height, width = image.shape[:2]
@@ -111,7 +111,7 @@ def _resampled(image, matrix, fill_mode, cval, order):
 
 def _neighbors(place, size, fill_mode, order):
     """Return [(indices, weights)] of the pixels on both sides of positions along an axis."""
-    # the last pixel and the first pixel coincide, so the period is size - 1
+    # with "wrap", the last and the first pixel coincide, so the period is size - 1
     if fill_mode == "wrap" and size > 1:
         beyond = (place < 0) | (place > size - 1)
         place = np.where(beyond, place % (size - 1), place)
@@ -183,7 +183,7 @@ def apply_brightness_shift(x: TensorLike, brightness: Any, scale: bool = True) -
     return changed / 255 * (high - low) + low if beyond and not scale else changed
 
 
-# ---- random changes ------------------------------------------------------------------------------
+# ---- random transformations ----------------------------------------------------------------------
 
 
 def random_rotation(
@@ -208,7 +208,7 @@ def random_shift(
     x: TensorLike, wrg: Any, hrg: Any, row_axis: int = 1, col_axis: int = 2, channel_axis: int = 0,
     fill_mode: str = "nearest", cval: Any = 0.0, interpolation_order: int = 1,
 ) -> Any:  # fmt: skip
-    """Return an image moved by random parts of its width (at most `wrg`) and height (`hrg`).
+    """Return an image shifted by at most the fractions `wrg` of its width and `hrg` of its height.
 
     >>> random_shift(np.ones((3, 4, 5)), 0.1, 0.2).shape
     (3, 4, 5)

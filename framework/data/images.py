@@ -32,8 +32,8 @@ def array_to_img(
         data_format: "channels_last", also for None, or "channels_first" for an `x` of shape
             (channels, height, width).
         scale: True to map the smallest value to 0 and the largest to 255; False for values from 0
-            to 255, which are truncated.
-        dtype: the dtype of that computation; floatx by default.
+            to 255, which are truncated to integers.
+        dtype: the dtype in which values are scaled; floatx by default.
 
     Raises:
         ValueError: the shape is wrong.

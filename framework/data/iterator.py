@@ -18,7 +18,7 @@ class _Iteration:
 
     def __init__(self, stage):
         self.stage, self.taken, self.elements, self.begun = stage, 0, None, None
-        self.position = None  # a _Position, once a checkpoint has asked for one
+        self.position = None  # the _Position, created when a checkpoint first needs it
 
     def start(self):
         self.begun = _random_state(self.stage)
@@ -31,8 +31,8 @@ class Iterator:
 
     `state()` returns the position; `restore(state)` sets it in an iterator over an equal pipeline,
     which can be in another process. Shuffles and other random stages continue with their seeds.
-    Stages with one result per element (`map`, `batch`, `zip`, `prefetch`, ...) do not compute the
-    elements before the position again. All other stages do.
+    To restore, stages with one result per element (`map`, `batch`, `zip`, `prefetch`, ...) do not
+    recompute the elements before the position. All other stages do.
 
     >>> from framework.data import Dataset
     >>> data = Dataset.range(6).shuffle(6).map(lambda x: 10 * x).batch(2)
@@ -87,7 +87,7 @@ class Iterator:
     def state(self):
         """Return the position, a dict that JSON can hold.
 
-        It does not include the random state of user functions without `num_parallel_calls`.
+        It does not include the random state of user functions called without `num_parallel_calls`.
         """
         own = self._framework
         begun = _random_state(own.stage) if own.elements is None else own.begun
@@ -97,7 +97,7 @@ class Iterator:
         """Continue at a position that `state()` returned.
 
         Raises:
-            InvalidArgumentError: the position is of another pipeline.
+            InvalidArgumentError: the position is that of another pipeline.
         """
         own, stages = self._framework, _random_stages(self._framework.stage)
         if not isinstance(state, dict) or set(state) != {"taken", "random"}:

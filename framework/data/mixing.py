@@ -1,4 +1,4 @@
-"""Stages of `choose_from_datasets`, `sample_from_datasets`, `random` and `rejection_resample`."""
+"""Stages for `choose_from_datasets`, `sample_from_datasets`, `random`, `rejection_resample`."""
 
 from itertools import count
 
@@ -15,7 +15,7 @@ from framework.data.transform import call, run
 
 
 class RandomNumbers(Stage):
-    """A stage of random int64 numbers from 0 to 2**32 - 1, without an end."""
+    """A pipeline stage that endlessly yields random int64 numbers from 0 to 2**32 - 1."""
 
     def __init__(self, seed, again):
         super().__init__()
@@ -36,10 +36,10 @@ class RandomNumbers(Stage):
 
 
 class SampledNumbers(Stage):
-    """A stage of random positions in a list of weights, without an end.
+    """A pipeline stage that yields random indices, with probabilities proportional to weights.
 
     Args:
-        weights: an array; or a stage that gives an array for each number.
+        weights: an array for an endless stage; or a stage that yields an array for each index.
         seed: an int.
         again: True for different numbers in each iteration.
     """
@@ -71,7 +71,7 @@ def _drawn(generator, bounds):
 
 
 class Choice(Stage):
-    """A stage of the elements of several datasets; the stage `choice` gives the dataset of each."""
+    """A pipeline stage that takes each element from the dataset whose index `choice` yields."""
 
     def __init__(self, choice, datasets, stop):
         super().__init__(*datasets, choice)
@@ -98,7 +98,7 @@ class Choice(Stage):
             number = int(chosen.array)
             if not 0 <= number < len(self.datasets):
                 raise InvalidArgumentError(
-                    f"choose_from_datasets: choice_dataset: expected 0 to "
+                    f"choose_from_datasets: choice_dataset: expected an index from 0 to "
                     f"{len(self.datasets) - 1}, got {number}."
                 )
             element = next(open_[number], END) if number in open_ else END
@@ -111,11 +111,11 @@ class Choice(Stage):
 
 
 class Resample(Stage):
-    """A stage of pairs (class, element), leaving out some so that classes have given frequencies.
+    """A pipeline stage that yields (class, element), dropping some for given class frequencies.
 
-    An element of class c is kept with a probability proportional to target[c] / initial[c]; if
-    `initial` is None, the frequencies are counted among the previous elements, beginning with one
-    of each class.
+    An element of class c is kept with a probability proportional to target[c] / initial[c]. If
+    `initial` is None, the frequencies are those among the elements so far, where the count of each
+    class starts at 1.
     """
 
     calls_python = True
@@ -143,8 +143,8 @@ class Resample(Stage):
             at = int(array_in(label, "class_func's result"))
             if not 0 <= at < len(self.target):
                 raise InvalidArgumentError(
-                    f"rejection_resample: class_func: expected 0 to {len(self.target) - 1}, got "
-                    f"{at}."
+                    f"rejection_resample: class_func: expected a class from 0 to "
+                    f"{len(self.target) - 1}, got {at}."
                 )
             counts[at] += 1
             initial = counts / counts.sum() if self.initial is None else self.initial

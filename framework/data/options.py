@@ -63,7 +63,7 @@ def _given(options):
 
 
 class AutotuneOptions(_Options):
-    """Options of the automatic choice of sizes; accepted, without effect."""
+    """Options for tuning buffer sizes and parallelism; accepted, without effect."""
 
     autotune_algorithm = _Option()
     cpu_budget = _Option()
@@ -81,7 +81,7 @@ class DistributeOptions(_Options):
 
 
 class OptimizationOptions(_Options):
-    """Options of rewriting pipelines; accepted, without effect."""
+    """Options for rewriting (optimizing) pipelines; accepted, without effect."""
 
     apply_default_optimizations = _Option()
     filter_fusion = _Option()
@@ -129,7 +129,7 @@ class ExternalStatePolicy(enum.Enum):
 
 
 class AutotuneAlgorithm(enum.Enum):
-    """How sizes are chosen automatically; has no effect."""
+    """How buffer sizes and parallelism are tuned automatically; has no effect."""
 
     DEFAULT = 0
     HILL_CLIMB = 1

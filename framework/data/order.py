@@ -1,4 +1,4 @@
-"""Stages that select, order, repeat, keep or combine elements, without changing them."""
+"""Pipeline stages that select, order, repeat, cache or combine elements unchanged."""
 
 import functools
 from itertools import chain, count, islice
@@ -18,7 +18,7 @@ from framework.data.structure import packer
 
 
 class Slice(IndexStage):
-    """A stage of the elements start, start + step, ... below stop, for `take`, `skip`, `shard`."""
+    """A pipeline stage for `take`, `skip` and `shard`: yields elements start, start + step, ..."""
 
     direct = True
 
@@ -50,7 +50,7 @@ class Slice(IndexStage):
 
 
 class Shuffle(IndexStage):
-    """A stage in random order, which the seed and the number of the iteration determine."""
+    """A pipeline stage that shuffles elements; the order depends on a seed and the iteration."""
 
     def __init__(self, parent, buffer_size, seed, reshuffle):
         super().__init__(parent)
@@ -80,9 +80,9 @@ class Shuffle(IndexStage):
 
 
 class Repeat(Stage):
-    """A stage that repeats the elements `times` times, or infinitely if None.
+    """A pipeline stage that repeats the elements `times` times, or infinitely if None.
 
-    It ends at an empty iteration.
+    It ends when an iteration has no elements.
     """
 
     def __init__(self, parent, times):
@@ -125,10 +125,10 @@ class Repeat(Stage):
 
 
 class Cache(IndexStage):
-    """A stage that keeps the elements in memory after the first complete iteration."""
+    """A pipeline stage that keeps the elements in memory after the first complete iteration."""
 
     kept = None
-    mapped = False  # whether the cached elements are results of mapped functions
+    mapped = False  # cached rows are results, so no mapped function remains to be called
 
     def rows(self):
         if self.kept is None:
@@ -148,9 +148,9 @@ class Cache(IndexStage):
 
 
 class Prefetch(IndexStage):
-    """A stage whose elements a thread computes ahead if the user's Python code computes them.
+    """A pipeline stage that computes elements ahead in a thread, if user code computes them.
 
-    Random draws of this code depend on the seed and the number of the iteration, not on the thread.
+    Random draws of user code depend on the seed and the number of the iteration, not on the thread.
     """
 
     def __init__(self, parent, size, seed=None):
@@ -181,7 +181,7 @@ class Prefetch(IndexStage):
 
 
 class Zip(Stage):
-    """A stage of nests of one element of each dataset; it is as long as the shortest dataset."""
+    """A pipeline stage that yields nests of one element per dataset, until the shortest ends."""
 
     direct = True
 
@@ -225,7 +225,7 @@ class Zip(Stage):
 
 
 class Concatenation(Stage):
-    """A stage of the elements of one dataset, followed by those of another."""
+    """A pipeline stage that yields the elements of one dataset, then those of another."""
 
     def length(self):
         lengths = [parent.length() for parent in self.parents]
@@ -253,7 +253,7 @@ class Concatenation(Stage):
 
 
 class WithOptions(IndexStage):
-    """A stage that holds options; the elements stay the same."""
+    """A pipeline stage that stores options; the elements stay the same."""
 
     direct = True
 

@@ -13,8 +13,8 @@ from framework.data.parallel import AUTOTUNE
 from framework.data.records import as_path
 from framework.data.stage import UNKNOWN
 
-# With 4 elements ahead, the threads hand over small batches several at a time, which costs a
-# quarter of handing over each.
+# With 4 elements computed ahead, a thread passes on several small batches at a time. That costs a
+# quarter of passing on each separately.
 _AHEAD = 4
 
 
@@ -88,7 +88,7 @@ class OrderingMethods:
         from framework.data.dataset import Dataset
 
         start, stage = operator.index(start), self._framework
-        if stage.indexed:  # a range has random access, and so does the zipped dataset
+        if stage.indexed:  # zipped with a range, the dataset keeps its random access
             return Dataset.zip(Dataset.range(start, start + stage.length()), self)
         return Dataset.zip(Dataset.counter(start), self)
 
@@ -96,8 +96,8 @@ class OrderingMethods:
         """Return a dataset that keeps the elements of its first complete iteration.
 
         Args:
-            filename: the start of a file's path; "" to keep the elements in memory. Other programs
-                read the same file, until it is removed.
+            filename: the path of a file, without its suffix, that later programs read, too, until
+                it is removed; "" to keep the elements in memory.
         """
         filename = as_path(filename)
         if filename:

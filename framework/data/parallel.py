@@ -1,4 +1,4 @@
-"""Parallel: a function of each element on several threads, with results in the elements' order."""
+"""Parallel: call a function for each element on several threads; results are in element order."""
 
 import os
 import time
@@ -9,16 +9,16 @@ AUTOTUNE = -1
 
 
 class Parallel:
-    """An iterator over `function(element, number)` of the elements of `source`.
+    """An iterator over the results `function(element, number)` for the elements of `source`.
 
     Up to `workers` calls run at the same time, and one more waits for a thread, so that no thread
-    waits for the consumer. An error is raised at its position, and the iterator goes on. The
-    threads end with the iterator, or when this object is closed or dropped.
+    waits for the consumer. An error is raised at its element's position, and the iterator can
+    continue. The threads end with the iterator, or when this object is closed or deleted.
 
     Args:
         function: a function of an element and its number.
         source: an iterator; only the consumer's thread reads it.
-        numbers: an iterator over ints.
+        numbers: an iterator over the elements' numbers.
         workers: the number of threads, or a `Tuner`.
         in_order: False to return results in the order of completion.
     """
@@ -82,7 +82,7 @@ class Parallel:
 
     def _change_threads(self):
         if self._pool is not None:
-            self._pool.shutdown(wait=False)  # calls that have begun end on the threads of this pool
+            self._pool.shutdown(wait=False)  # calls in progress finish on this pool's threads
         self._threads = self._workers
         self._pool = futures.ThreadPoolExecutor(self._threads, "framework-map")
 
@@ -108,9 +108,9 @@ class Parallel:
 
 
 def begun(workers):
-    """Return the largest number of calls that have begun, or wait for one of `workers` threads.
+    """Return how many calls to submit to `workers` threads: one each, and one that waits.
 
-    More than one waiting call is of no use, and its result pushes others out of the caches.
+    More waiting calls would not help, and their results would evict others from the CPU's caches.
     """
     return workers and workers + 1
 
@@ -125,7 +125,7 @@ class Tuner:
     is slower than the calls.
 
     One Tuner serves all iterators of a stage, so a later epoch begins with the number that was
-    fastest. Only 0 is measured anew.
+    fastest, unless it was 0: then the tuner measures again.
 
     Args:
         cpus: the number of CPUs.
@@ -143,21 +143,21 @@ class Tuner:
         self._begin(None, 0.0, begun(self.count))
 
     def start(self):
-        """Return how many calls an iterator may begin with; its time is measured from now on."""
+        """Return how many calls a new iterator may run at a time, and start measuring."""
         if self.count == 0:
-            # Whether the consumer's own thread is the fastest depends on the consumer, and the next
-            # one may have work that could run beside the calls.
+            # Whether calls in the consumer's thread are fastest depends on the consumer, and the
+            # next consumer may have work that can run in parallel with the calls.
             self.count, self.settled, self._best = 1, False, None
             self._tried = [count for count in self._tried if count]
         self._begin(None, 0.0, begun(self.count))
         return self.count
 
     def _begin(self, now, cpu, before):
-        """Measure from `now` on; `before` results are of calls that have begun already."""
+        """Measure from `now` on, but skip `before` results, of calls already in progress."""
         self._since, self._cpu_since, self._results, self._waited = now, cpu, -before, 0.0
 
     def count_after(self, waited, now, cpu=0.0):
-        """Return how many calls may run; called for each result that is taken.
+        """Count a result that the consumer took; return how many calls may now run at a time.
 
         Args:
             waited: the seconds for which the consumer has waited for the result.
@@ -204,9 +204,9 @@ def threads(count):
 # the most calls at a time per CPU; more than one because calls may wait for a disk or a network
 _TIMES = 16
 _FEWEST, _SECONDS = 16, 0.1  # a measurement takes at least this many results and seconds
-# the calls, not the consumer, are slow if the consumer waits for this fraction of the time
+# if the consumer waits for this fraction of the time, the calls are the bottleneck
 _BUSY = 0.3
-_GAIN = 1.05  # a larger number of calls must be faster by this factor
-# All CPUs are busy at this fraction of their time. That of one CPU does not show that calls run in
-# parallel: it may be Python code, which needs no second thread.
+_GAIN = 1.05  # to be chosen, a larger number of calls must be faster by this factor
+# All CPUs count as busy at this fraction of their time, if that is at least the time of 1.5 CPUs:
+# less may be Python code, which holds the interpreter's lock and gains nothing from more threads.
 _ALL, _SEVERAL = 0.92, 1.5

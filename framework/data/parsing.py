@@ -47,7 +47,7 @@ class FixedLenSequenceFeature(NamedTuple):
 
 
 class VarLenFeature(NamedTuple):
-    """A feature with any number of values, as a SparseTensor as wide as the largest number.
+    """A feature with any number of values, parsed to rows of a SparseTensor.
 
     Args:
         dtype: int64, float32 or string.
@@ -57,13 +57,13 @@ class VarLenFeature(NamedTuple):
 
 
 class RaggedFeature(NamedTuple):
-    """A feature with any number of values, as the row of a ragged tensor; of a single example, as a
-    tensor of rank 1.
+    """A feature with any number of values, parsed to rows of a ragged tensor; for a single example,
+    to a tensor of rank 1.
 
     Args:
         dtype: int64, float32 or string.
         value_key: the name of the feature in the examples; None for the key of the result.
-        partitions: ().
+        partitions: must be ().
         row_splits_dtype: ignored: row splits are int64.
         validate: ignored.
     """
@@ -126,7 +126,7 @@ def parse_single_sequence_example(
     serialized: TensorLike, context_features: Any = None, sequence_features: Any = None,
     example_name: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return one serialized `tf.train.SequenceExample` as two dicts of tensors.
+    """Return one serialized `tf.train.SequenceExample` as two dicts of tensors: context, sequences.
 
     Args:
         serialized: a string tensor of shape ().
@@ -183,7 +183,7 @@ def parse_sequence_example(
 
 
 def _together(rows):
-    """Return arrays of one rank as one tensor, padded at the end of each axis."""
+    """Stack arrays of equal rank to one tensor, padded at the end of each axis."""
     longest = [max(sizes) for sizes in zip(*(row.shape for row in rows))]
     out = np.full((len(rows), *longest), b"" if rows[0].dtype.kind == "O" else 0, rows[0].dtype)
     for number, row in enumerate(rows):
@@ -214,7 +214,7 @@ def _message(kind, text, label):
     try:
         return kind.FromString(text)
     except DamagedFileError as error:
-        raise DamagedFileError(f"{label}: no tf.train.{kind.__name__}: {error}") from None
+        raise DamagedFileError(f"{label}: not a tf.train.{kind.__name__}: {error}") from None
 
 
 def _values(feature, key, dtype, label):
@@ -237,7 +237,7 @@ _FEATURES = (FixedLenFeature, FixedLenSequenceFeature, VarLenFeature, RaggedFeat
 
 
 def _batched(key, feature, entries, labels, single):
-    """Return the tensor of one feature of all examples."""
+    """Return one feature of all examples as a tensor, or of the only one if `single`."""
     dtype = dtypes.as_dtype(getattr(feature, "dtype", None) or "string")
     if not isinstance(feature, _FEATURES):
         raise DTypeError(
@@ -275,7 +275,7 @@ def _ragged(key, feature, rows, dtype, single):
     if len(feature.partitions):
         raise InvalidArgumentError(
             f"{key}: RaggedFeature: partitions: expected (), got {feature.partitions!r}. Parse the "
-            "row lengths as a feature of their own, for tf.RaggedTensor.from_row_lengths."
+            "row lengths as a separate feature, for tf.RaggedTensor.from_row_lengths."
         )
     values = np.concatenate([np.empty(0, dtype.np), *rows])
     return Tensor(values) if single else RaggedTensor.from_row_lengths(
@@ -306,7 +306,7 @@ def _fixed(row, key, feature, shape, dtype, label):
 
 
 def _padded(key, feature, rows, dtype, labels):
-    """Return rows of any length as one array."""
+    """Return rows of any length as one array, padded at their ends."""
     shape, default = (), None
     if isinstance(feature, FixedLenSequenceFeature):
         if not feature.allow_missing:

@@ -13,14 +13,14 @@ class _Raised:
 
 
 class Ahead:
-    """The iterator's elements; a background thread computes up to `size` of them ahead.
+    """An iterator over the elements of another, which a background thread computes ahead.
 
     The thread starts with the first `next()` and ends with the iterator, or soon after this object
-    is closed or dropped. An error is raised at its position, and the iterator goes on.
+    is closed or deleted. An error is raised at its position, and the iterator can continue.
 
     Args:
-        make_iterator: a function that returns the iterator.
-        size: an int.
+        make_iterator: a function that returns the other iterator.
+        size: the largest number of elements computed ahead.
         within: a context manager that the thread enters.
     """
 
@@ -50,7 +50,7 @@ class Ahead:
         try:
             raise item.error
         finally:
-            # A traceback refers to this frame, which would keep this object and its thread alive.
+            # Without `del`, the error's traceback would keep this frame and `self` alive.
             del item
 
     def close(self):

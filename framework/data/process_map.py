@@ -1,4 +1,4 @@
-"""ProcessMap: a function of each element in processes, with results in the elements' order.
+"""ProcessMap: call a function for each element in processes; results are in element order.
 
 It is for functions of Python code, which threads do not speed up because of the interpreter's lock.
 Elements and results travel in shared memory (`processes.py`).
@@ -22,7 +22,7 @@ from framework.data.structure import as_element
 
 
 class ElementCall:
-    """The function of a pair (element, number) that a process computes.
+    """A function of a pair (element, number) that calls the user's function in a process.
 
     Args:
         function: a function of an element.
@@ -43,13 +43,13 @@ class ElementCall:
 class ProcessMap:
     """An iterator over the results of an ElementCall for the elements of `source`.
 
-    An error is raised at its position, and the iterator goes on, unless a process has ended. The
-    processes end with the iterator, or when this object is closed or dropped.
+    An error is raised at its element's position, and the iterator can continue, unless a process
+    has ended. The processes end with the iterator, or when this object is closed or deleted.
 
     Args:
         call: an ElementCall.
         source: an iterator; only this process reads it.
-        numbers: an iterator over ints.
+        numbers: an iterator over the elements' numbers.
         count: the number of processes; AUTOTUNE for one per CPU.
         note: `note(error, number)` adds the stage and the element to an error.
     """
@@ -76,7 +76,7 @@ class ProcessMap:
                     self._note(error, number)
                 raise
         except (WorkerError, KeyboardInterrupt, SystemExit):
-            # a message in a pipe may have been read in part, so the pipes are of no further use
+            # a message may have been read from a pipe in part, so the pipes cannot be used any more
             self.close()
             raise
 

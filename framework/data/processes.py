@@ -1,10 +1,9 @@
-"""Workers: a function of one argument in several processes; arrays travel in shared memory.
+"""Workers: call a function of one argument in several processes; arrays travel in shared memory.
 
 A worker has a pipe, and two blocks of shared memory, for arguments and for results. The halves of a
-    block are used in turn: a worker may have two tasks, and the second must not overwrite the
-    first. The parent
-makes the blocks and removes their names as soon as the worker has them, so that no memory stays
-when one of them is killed. A worker ends when its parent does.
+block are used in turn: a worker may have two tasks, and the second must not overwrite the first.
+The parent creates the blocks, and unlinks them as soon as the worker has opened them, so that no
+memory stays allocated if a process is killed. A worker ends when its parent does.
 """
 
 import contextlib
@@ -22,20 +21,20 @@ from framework.core import nest
 from framework.core.errors import FrameworkError, WorkerError
 from framework.core.tensor import Tensor
 
-_TASKS = 2  # the tasks that a worker holds: it computes the first while the second waits
+_TASKS = 2  # the largest number of tasks sent to a worker: one runs while the other waits
 _SMALL = 1 << 14  # arrays with fewer bytes are sent through the pipe, not through shared memory
 _ALIGNED = 64
-_WATCH = 1.0  # the seconds between two checks whether the parent process lives
+_WATCH = 1.0  # the interval in seconds at which a worker checks whether its parent is alive
 
 
 class Workers:
     """Processes that compute `function(argument)`; results come in the order of the arguments.
 
     Args:
-        function: where processes are spawned, a function that can be pickled; forked processes get
-            it unchanged.
+        function: a function; if processes are spawned, not forked, it must be possible to pickle
+            it.
         count: the number of processes.
-        name: their name in error messages.
+        name: the processes' name in error messages.
         context: the context of `multiprocessing` that starts the processes; None for the default.
 
     Raises:
@@ -55,7 +54,7 @@ class Workers:
         self._turns = itertools.cycle(self._workers)
 
     def map(self, arguments):
-        """Yield the results of an iterable of arguments; an error is raised at its argument.
+        """Yield the result for each of the arguments, or raise the error of the call.
 
         The workers end after the last argument, after an error, and when the generator is closed.
         """
@@ -72,7 +71,7 @@ class Workers:
 
     @property
     def capacity(self):
-        """The number of tasks that may be begun before the first of them is finished."""
+        """The largest number of tasks that can be sent before a result is received."""
         return _TASKS * len(self._workers)
 
     def begin(self, argument):
@@ -119,14 +118,14 @@ def _caught(worker):
 
 
 class _Failure:
-    """An error of the function in a worker."""
+    """An error that the function raised in a worker."""
 
     def __init__(self, error):
         self.error = error
 
 
 class _Worker:
-    """The parent's side of one process."""
+    """The parent's side of one worker process."""
 
     def __init__(self, context, function, number, name):
         self._memory, self._attached = None, False
@@ -162,7 +161,7 @@ class _Worker:
                 self._enlarge(value)
             elif kind == "has inbox":
                 self._inbox.attached()
-            else:  # the worker has opened the shared memory, so its name can be removed
+            else:  # the worker has opened the shared memory, so it can be unlinked
                 self._memory.unlink()
                 self._attached = True
 
@@ -181,7 +180,7 @@ class _Worker:
         )  # fmt: skip
         raise WorkerError(
             f"{self._label} {how}. Is there enough memory? Use threads "
-            "(use_multiprocessing=False) to see an error of the code."
+            "(use_multiprocessing=False) to see an error in your function."
         )
 
     def _enlarge(self, size):
@@ -227,7 +226,7 @@ class _Inbox:
         self._new = []
 
     def messages(self, argument):
-        """Return the messages that send an argument; shared memory holds a large argument."""
+        """Return the messages that send an argument; a large argument goes to shared memory."""
         buffers = []
         data = pickle.dumps(argument, 5, buffer_callback=buffers.append)
         parts = [data, *(buffer.raw() for buffer in buffers)]
@@ -251,14 +250,14 @@ class _Inbox:
         return [*begun, ("large task", places)]
 
     def attached(self):
-        """Remove the name of the oldest new block, which the worker has opened."""
+        """Unlink the oldest block in `_new`, because the worker has opened it."""
         memory = self._new.pop(0)
         memory.unlink()
         if memory is not self._memory:
             memory.close()
 
     def remove(self):
-        """Remove the shared memory."""
+        """Free the shared memory."""
         for memory in self._new:
             memory.unlink()
         for memory in {id(m): m for m in (*self._new, self._memory) if m is not None}.values():
@@ -270,14 +269,14 @@ def _rounded(size):
     return -(-size // _ALIGNED) * _ALIGNED
 
 
-# ---- in the process ------------------------------------------------------------------------------
+# ---- in the worker process -----------------------------------------------------------------------
 
 
 def _work(pipe, outer, function):
     """Receive arguments and send results until the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its workers
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    outer.close()  # once the child closes its copy, reading fails as soon as the parent ends
+    outer.close()  # with this copy of the parent's end closed, reading fails when the parent ends
     memory = _Memory(pipe)
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -301,7 +300,7 @@ def _sendable(error):
         pickle.loads(pickle.dumps(error))  # noqa: S301 (its own bytes)
     except Exception:
         error = RuntimeError(f"{type(error).__name__}: {error}")
-    if hasattr(error, "add_note"):  # new in Python 3.11
+    if hasattr(error, "add_note"):  # `add_note` is new in Python 3.11
         error.add_note(f"In a worker process:\n{text}")
     elif isinstance(error, FrameworkError):
         error.args = (f"{error} In a worker process:\n{text}", *error.args[1:])
@@ -339,7 +338,7 @@ class _Memory:
         raise EOFError
 
     def packed(self, value):
-        """Return the message for the pipe; large arrays are written to the shared memory."""
+        """Return the message that sends a result; large arrays go to the shared memory."""
         leaves = nest.flatten(value)
         leaves = [leaf.array if type(leaf) is Tensor else leaf for leaf in leaves]
         large = {

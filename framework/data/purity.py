@@ -30,7 +30,7 @@ _BUILTINS = frozenset((
 _CHANGING = ("IMPORT_", "YIELD_", "RAISE_", "SETUP_WITH", "BEFORE_WITH", "LOAD_BUILD_CLASS")
 _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic)
 _DATA = (np.ndarray, np.dtype, np.ufunc, DType, Tensor, CoreVariable)
-# the largest number of functions to search through calls; with more, the answer is False
+# the largest number of functions (called directly or indirectly) to examine; beyond it: not pure
 _MOST = 64
 
 
@@ -40,7 +40,7 @@ def is_pure(function):
 
 
 class _Search:
-    """The functions visited by a search, so that a recursive function ends the search."""
+    """A search that remembers the functions it visited, so that it ends for recursive ones."""
 
     def __init__(self):
         self._seen = set()
@@ -58,7 +58,7 @@ class _Search:
             return _of_library(value.__name__)
         if _of_library(getattr(value, "__module__", None)):
             return _is_library_object(value)
-        # `value` is a tf.function, which wraps this function
+        # for a tf.function, the user's function that it wraps is examined
         wrapped = getattr(value, "python_function", value)
         return isinstance(wrapped, types.FunctionType) and self.function(wrapped)
 
@@ -85,7 +85,7 @@ class _Search:
     def _read(self, kind, name, steps, roots):
         if kind == CLOSURE:
             cell = roots[CLOSURE].get(name)
-            if cell is None:  # a local variable of the function, which its inner functions share
+            if cell is None:  # a local variable of the outer function, which inner functions use
                 return True
             found = [cell.cell_contents]
         elif name in roots[GLOBAL]:
@@ -116,14 +116,14 @@ def _of_library(module):
 def _is_library_object(value):
     """Return whether an object of NumPy or of the package has no effect when it is called."""
     if isinstance(value, Configurable):
-        # the layer's class is in the package, not the user's
+        # a layer is trusted if its class is the package's, not the user's
         return _of_library(type(value).__module__)
     if isinstance(value, type):
         return issubclass(value, (np.generic, np.dtype, DType))
     return callable(value) and getattr(value, "__name__", "") not in _IMPURE
 
 
-# Functions of the package and of NumPy that have an effect or read the time.
+# Functions of the package and of NumPy that have side effects or read files or the time.
 _IMPURE = frozenset((
     "print", "timestamp", "py_function", "numpy_function", "save", "savez", "savetxt", "tofile",
     "copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "seed", "set_seed",

@@ -134,8 +134,8 @@ def _whole(data, length, name, number):
 def _check(data, crc, what, name, number):
     if masked_crc32c(data) != crc:
         raise DataLossError(
-            f"{name}: the {what} of record {number} has another checksum: the file is damaged, "
-            f"or is no TFRecord file. Check compression_type."
+            f"{name}: the {what} of record {number} does not match its checksum: the file is "
+            f"damaged, or is no TFRecord file. Check compression_type."
         )
 
 
@@ -216,7 +216,7 @@ class _Writer:
         if not isinstance(record, (bytes, bytearray, memoryview)):
             raise TypeError(
                 f"TFRecordWriter.write: record: expected bytes, got {type(record).__name__}. "
-                "Serialize it first, as by example.SerializeToString()."
+                "Serialize it first, such as by example.SerializeToString()."
             )
         record = bytes(record)
         length = struct.pack("<Q", len(record))

@@ -81,7 +81,7 @@ class NumpyDataset(Dataset):
 class ParquetDataset(Dataset):
     """A dataset of the rows of Parquet files (extra `arrow`), dicts {column: scalar tensor}.
 
-    Row groups are read one after the other, at constant memory.
+    Row groups are read one after the other, so that memory use stays constant.
 
     Args:
         filenames: a path or a list of paths.
@@ -101,7 +101,7 @@ class ParquetDataset(Dataset):
 
 
 class ParquetRows(Stage):
-    """A stage of the rows of Parquet files, in Rows of one record batch each."""
+    """A pipeline stage that yields the rows of Parquet files, one `Rows` per record batch."""
 
     # True lets `prefetch` read files ahead in a thread, although no user code runs
     calls_python = True

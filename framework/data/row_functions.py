@@ -2,7 +2,7 @@
 
 It is used if one call for all rows gives the same bits as one call per row: the function has no
 side effects (`purity.py`), and its ops are elementwise or move elements. Sums and matrix products
-are left out: their rounding depends on the shape.
+are excluded, because their rounding depends on the shape.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class RowFunction:
 
     Args:
         function: the user's function.
-        call: `call(element, number)` returns its result for one element, as an element.
+        call: `call(element, number)` returns its result for one element, as tensors.
     """
 
     def __init__(self, function, call):
@@ -49,7 +49,7 @@ class RowFunction:
         try:
             together = nest.flatten(self.together(element))
             rows = [nest.flatten(self.call(row, 0)) for row in _rows(element)]
-        # the same call, row by row, raises the error at the row that causes it
+        # not raised here: later calls, row by row, raise the error at the row that causes it
         except Exception:
             return False
         if not all(type(leaf) is Tensor for leaf in together):
@@ -58,7 +58,7 @@ class RowFunction:
         return bool(rows) and len(columns) == len(together) and all(map(_equal, together, columns))
 
     def together(self, element):
-        """Return the results for all rows of `element`, by a plan of one call of the function."""
+        """Return the results for all rows of `element`, by one call of the compiled function."""
         if thread.stack:
             with pause_all():
                 return self.together(element)
@@ -68,17 +68,17 @@ class RowFunction:
         return map_named(_in_order, as_element(result, "map_func's result"), "")
 
     def reader(self, gathers, pack):
-        """Return a function that reads and computes the rows of given numbers in one pass.
+        """Return a function of row indices that reads rows and computes their results in one pass.
 
         Args:
-            gathers: a function of row numbers for each array.
+            gathers: for each array, a function that returns its rows at given indices.
             pack: a function from a list with one value per array to an element.
 
         Returns:
             The function, which returns None for rows that it cannot compute. False if the user's
-            function does more than scale and shift; None as long as no plan shows what it does.
+            function does more than scale and shift; None if it has not been compiled yet.
         """
-        # a plan keeps the order of a dict, but `nest.flatten` sorts its keys
+        # the compiled function takes a dict's values in their order; `nest.flatten` sorts by key
         order = list(_in_order_of_arguments(pack(list(range(len(gathers))))))
         rows = [(gathers[i].array.dtype, gathers[i].array.shape[1:]) for i in order]
         if self._chains is None or self._chains[0] != rows:
@@ -93,7 +93,7 @@ class RowFunction:
 
     def _by_rows(self, *parts):
         leaves, guard = nest.flatten(parts), _ExactOps()
-        # The recorder starts before the Batched level, so that it receives the ops on all rows.
+        # The recorder starts before the batching level, so that it receives the ops on all rows.
         recorders.push(guard)
         try:
             level, count = Level(), leaves[0].array.shape[0]
@@ -118,8 +118,8 @@ class ChainReader:
     """Reads rows of arrays, and computes each result in a single pass over a row (a chain of ops).
 
     Args:
-        entry: the CachedPlan; its guards on Python state are those of the chains, too.
-        chains: pairs of a gather's index and None, a dtype that it is cast to, or a RowChain.
+        entry: the CachedPlan of the function; its guards on Python state hold for the chains, too.
+        chains: a pair for each result: index in `gathers`; RowChain, dtype to cast to, or None.
         gathers: as for `reader`.
     """
 
@@ -133,7 +133,7 @@ class ChainReader:
             self._parts.append((place, read))
 
     def __call__(self, numbers):
-        """Return the rows `numbers` (one sequence each) as an element; None if a guard fails."""
+        """Return the results for rows (`numbers`: indices per array); None if a guard fails."""
         if thread.stack or (self._state is not None and self._state.changed() is not None):
             return None
         found = []
@@ -151,7 +151,7 @@ def _reading(gather, dtype):
 
 
 def _takes(graph, rows):
-    """Return whether the arguments of a graph have rows with the given (dtype, shape)."""
+    """Return whether the rows of a graph's arguments have these dtypes and shapes, in `rows`."""
     return [(v.dtype, v.shape[1:]) for v in graph.arguments] == rows
 
 
@@ -167,7 +167,7 @@ def _chains(graph):
 
 
 def _chain(value, graph):
-    """Return (argument's index, None, a dtype or a RowChain) if a result is a chain, else None."""
+    """Return (argument's index; RowChain, dtype to cast to, or None), or None if not a chain."""
     steps, shape, dtype = [], value.shape[1:], value.dtype
     while value.node is not None:
         (*args,), node = value.node.args, value.node
@@ -242,7 +242,7 @@ def _in_order(leaf, _):
 
 
 class _ExactOps(Recorder):
-    """Recorder that raises an error for side effects, and for ops that round by number of rows."""
+    """Recorder that raises an error for side effects, and if rounding may depend on the rows."""
 
     def op(self, op, args, attrs, outputs, saved):
         exact = op.kind == "elementwise" or op.name in _EXACT_OTHERS
@@ -251,10 +251,10 @@ class _ExactOps(Recorder):
             raise BatchedValueError(f"The rounding of {op.name} may depend on the number of rows.")
 
     def random_draw(self, draw, tensor):
-        raise BatchedValueError("Each element draws its own random numbers.")
+        raise BatchedValueError("The function draws random numbers for each element.")
 
     def variable_assigned(self, variable, value):
-        raise BatchedValueError(f"Each element assigns to {variable.name}.")
+        raise BatchedValueError(f"The function assigns to {variable.name} for each element.")
 
     def value_read(self, tensor, how):
-        raise BatchedValueError("Python reads a value of each element.")
+        raise BatchedValueError("The function reads an element's value in Python.")

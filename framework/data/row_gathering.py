@@ -18,11 +18,11 @@ from framework.data.structure import boxed, packer
 
 
 class Rows:
-    """Arrays, an order of rows for each (a range or an array of row indices), and a structure.
+    """Rows of arrays: the arrays, the row order of each (a range or indices), and a structure.
 
     The orders have equal lengths. Each array has its own order, because zipped datasets may differ.
-    `maps` are functions that the elements of rows pass through (`row_functions.py`); their orders
-    follow those of the arrays and hold the numbers of elements, for errors.
+    `maps` are functions to apply to each element (`row_functions.py`); their entries in `orders`
+    follow those of the arrays and hold the numbers of the elements, for error messages.
     """
 
     __slots__ = ("arrays", "maps", "orders", "structure")
@@ -82,7 +82,7 @@ class Rows:
         return Rows(self.structure, self.arrays, orders, self.maps)
 
     def _beside(self, other):
-        """Return the rows of both, copied to new arrays."""
+        """Return these rows followed by those of `other`, copied to new arrays."""
         arrays = []
         for a, x, b, y in zip(self.arrays, self.orders, other.arrays, other.orders):
             parts = [v[_as_slice(o) if isinstance(o, range) else o] for v, o in ((a, x), (b, y))]
@@ -117,9 +117,9 @@ def _numbers(order):
 # ---- batches -------------------------------------------------------------------------------------
 
 
-_BLOCK_ROWS = 256  # the number of rows per call of a function when all results are computed
+_BLOCK_ROWS = 256  # the number of rows per call of a function when `computed` computes all
 _BLOCK = 1 << 16  # one `np.take` gathers several batches, up to this number of bytes
-_SMALL = 1 << 12  # bytes of a batch for which no buffer is reused
+_SMALL = 1 << 12  # batches of up to this number of bytes do not reuse a buffer
 
 
 def batched(passes, size, drop_remainder=False, streams=False):
@@ -164,16 +164,16 @@ def _gather(array):
 
 
 class MappedBatches:
-    """Iterator over batches of rows whose elements pass through functions.
+    """Iterator over batches of rows, with the functions `maps` applied to their elements.
 
     Each function is called once for a batch. If that fails, the functions are called for each row:
-    an error is raised at its element, and the iterator goes on with the element after it.
+    an error is raised at its element, and the iterator can continue with the element after it.
     """
 
     def __init__(self, passes, size, drop_remainder):
         self._passes, self._size, self._drop = iter(passes), size, drop_remainder
         self._rows = self._gathers = self._pack = None
-        # the orders of the arrays; only one if all arrays have the same order
+        # the row orders of the arrays; only one if all arrays have the same order
         self._orders = ()
         # the function that reads and computes rows in one pass; None if not known yet; False if
         # there is none
@@ -191,7 +191,7 @@ class MappedBatches:
             if not count:
                 raise StopIteration
         numbers = [order[at : at + count] for order in self._orders]
-        if len(numbers) < len(self._gathers):  # the arrays share one order
+        if len(numbers) < len(self._gathers):  # all arrays have the same row order, stored once
             numbers *= len(self._gathers)
         try:
             element = self._reader(numbers) if self._reader else None
@@ -211,7 +211,7 @@ class MappedBatches:
         return element
 
     def _found_reader(self):
-        """Return the reader of the only function; False if there are several functions."""
+        """Return the one-pass reader of the only mapped function; False if there is none."""
         if self._reader is not None or len(self._rows.maps) != 1:
             return self._reader or False
         if not all(type(g) is _Gather and g.take for g in self._gathers):
@@ -238,14 +238,14 @@ class MappedBatches:
         at = self._at
         elements, found = iter(self._rows.select(slice(at, at + count))), []
         for number in range(count):
-            # after an error in this element, the next batch begins after it
+            # if this element raises an error, the next batch begins after it
             self._at = at + number + 1
             found.append(next(elements))
         return nest.map_structure(lambda *parts: boxed(np.stack([p.array for p in parts])), *found)
 
 
 def computed(rows):
-    """Return Rows over arrays that contain the results of the functions of `rows`."""
+    """Call the functions of `rows` for all rows; return `Rows` with the results."""
     arrays, at = [], 0
     for batch in MappedBatches([rows], _BLOCK_ROWS, False):
         leaves = [leaf.array for leaf in nest.flatten(batch)]
@@ -257,10 +257,10 @@ def computed(rows):
 
 
 class _Gather:
-    """Rows of one array by number: a view for a range of numbers, otherwise one `np.take`.
+    """Reads rows of one array by index: a view for a range of indices, otherwise one `np.take`.
 
     A training loop holds the last batch while it requests the next. So the buffer of the batch
-    before is reused, if it has no other reference.
+    before the last is reused, if it has no other reference.
     """
 
     __slots__ = ("array", "before_last", "few", "last", "take")
@@ -271,7 +271,7 @@ class _Gather:
         # For an array that is not contiguous, `np.take` would first copy all of it.
         flags = getattr(array, "flags", None)  # arrays in files have no attribute `flags`
         self.take = flags is not None and flags.c_contiguous and flags.aligned
-        # Indexing so few rows takes less time than the check whether a buffer is free.
+        # For `few` rows or less, indexing takes less time than checking whether a buffer is free.
         self.few = _SMALL * len(array) // max(1, array.nbytes) if self.take else 0
 
     def parts(self, numbers, size):
@@ -293,7 +293,7 @@ class _Gather:
             return self.array[numbers]
         buffer, self.before_last = self.before_last, self.last
         if buffer is not None and len(buffer) == len(numbers) and exclusive(buffer):
-            # the indices are known to be in range, and mode "raise" would allocate a buffer
+            # mode "clip", because the indices are in range and "raise" would allocate a buffer
             self.array.take(numbers, 0, buffer, "clip")
         else:
             buffer = self.array.take(numbers, 0)
@@ -324,7 +324,7 @@ def shuffled_blocks(n, size, seed, epoch):
 
 
 def shuffled(items, buffer_size, seed, epoch):
-    """Yield `items` through a shuffle buffer: the next item replaces a random one, which leaves.
+    """Yield `items` from a shuffle buffer: the next item replaces a random one, which is yielded.
 
     If the buffer holds all items, the order is `permutation(seed, epoch, n)`.
     """
@@ -338,9 +338,9 @@ def shuffled(items, buffer_size, seed, epoch):
 
 
 def shuffled_passes(passes, buffer_size, seed, epoch):
-    """Yield passes over the rows of other passes in the order of `shuffled`.
+    """Shuffle the rows of all `passes` through one buffer, in the order of `shuffled`; yield Rows.
 
-    The rows in the buffer and those of the next pass are joined, and their positions are shuffled
+    The rows in the buffer and those of the next `Rows` are joined, and their positions are shuffled
     as `shuffled` shuffles elements.
     """
     buffer, slots = None, buffer_slots(seed, epoch, buffer_size)

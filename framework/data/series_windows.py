@@ -16,12 +16,12 @@ class TimeseriesGenerator(PyDataset):
     Args:
         data: rows in the order of time.
         targets: as many rows as `data`.
-        length: the number of rows of a window.
-        sampling_rate: the number n to take every n-th row of a window.
+        length: the number of rows that a window spans.
+        sampling_rate: n, to take every n-th row of these.
         stride: the number of rows between windows.
-        start_index, end_index: the first and the last row to use; None for the last row of all.
-        shuffle: True for windows at random places, by NumPy's global generator.
-        reverse: True for windows in reverse order of time.
+        start_index, end_index: the first and the last row to use; an `end_index` of None means all.
+        shuffle: True for windows at random positions, drawn by NumPy's global generator.
+        reverse: True to reverse the order of the rows in each window.
         batch_size: the number of windows in a batch.
 
     Example:
@@ -49,7 +49,7 @@ class TimeseriesGenerator(PyDataset):
         self.shuffle, self.reverse = shuffle, reverse
         if self.start_index > self.end_index:
             raise InvalidArgumentError(
-                f"TimeseriesGenerator: length: no window of {length} rows and a target after it "
+                f"TimeseriesGenerator: length: no window of {length} rows with a target after it "
                 f"lies between the rows {start_index} and {self.end_index}."
             )
 

@@ -1,4 +1,4 @@
-"""ByShape: caches the results of a function of elements that depend only on shapes."""
+"""ByShape: caches a function's results for elements, if they depend only on shapes."""
 
 from framework.core import nest, recorders
 from framework.core.recorders import Recorder
@@ -9,7 +9,7 @@ class ByShape:
     """Caches the results of a function without side effects, as long as they depend only on shapes.
 
     A key function such as `lambda x: tf.shape(x)[0]` is then called once for each shape. Each call
-    detects whether an op or Python read the element's values. An object is used for one iteration,
+    detects whether an op or Python read the element's values. Each iteration has its own ByShape,
     because the function may read globals that change between iterations.
 
     Args:
@@ -21,7 +21,7 @@ class ByShape:
 
     @property
     def known(self):
-        """The results by the shape of an element; None if results depend on values."""
+        """The cached results by element shape; None if results depend on values."""
         return self._known
 
     def __call__(self, element, number):

@@ -10,7 +10,7 @@ from framework.ops.sparse_tensor import SparseTensor
 
 
 class SparseRows:
-    """A sparse tensor with the interface of an array that `Rows` needs.
+    """A sparse tensor with those methods of an array that `Rows` needs.
 
     `rows[i, ...]` is one row and `rows[numbers]` are several, as SparseTensors.
     """
@@ -52,7 +52,7 @@ class SparseRows:
         if numbers is None:  # array[None] adds an axis of size 1 in front
             indices = np.column_stack([np.zeros(len(self._indices), np.int64), self._indices])
             return SparseRows(_sparse(indices, self._values, (1, *self.shape)))
-        if isinstance(numbers, tuple):  # datasets select row i by (i, ...)
+        if isinstance(numbers, tuple):  # datasets select row i by the index (i, ...)
             i = numbers[0]
             part = slice(self._starts[i], self._starts[i + 1])
             return _sparse(self._indices[part, 1:], self._values[part], self.shape[1:])
@@ -80,7 +80,7 @@ def _sparse(indices, values, shape):
 
 
 def stacked(elements):
-    """Stack sparse tensors of one rank along a new first axis; other axes get the largest size."""
+    """Stack sparse tensors of equal rank along a new axis 0; other axes get the largest size."""
     counts = [len(x.values) for x in elements]
     rows = np.repeat(np.arange(len(elements)), counts)
     indices = np.concatenate([x.indices.array for x in elements])
@@ -100,7 +100,7 @@ def joined_rows(parts):
 
 
 def from_matrix(matrix):
-    """Return a SparseTensor of a sparse matrix of SciPy."""
+    """Convert a SciPy sparse matrix to a SparseTensor."""
     coordinates = matrix.tocoo()
     coordinates.sum_duplicates()
     indices = np.stack(coordinates.coords if hasattr(coordinates, "coords") else

@@ -108,7 +108,7 @@ def _count(name, size, total):
 def _quantiles(classes):
     """Return each row's relative position, 0 to 1, among the rows of its class.
 
-    In rows sorted by this position, every leading part has the classes in proportion.
+    If rows are sorted by this position, every leading part has the class proportions of the whole.
     """
     quantiles = np.empty(len(classes))
     for label in np.unique(classes):

@@ -1,8 +1,8 @@
 """Pipeline, its stages' base class `Stage`, and the source stages.
 
 An `indexed` stage selects rows of arrays by number (`row_gathering.py`) and has `rows()` for one
-iteration. Other stages have `elements()`, one by one. `after(n)` begins an iteration in its middle,
-for positions that were saved (`iterator.py`). An iterator goes on after an error of the user's
+iteration. Other stages yield elements one by one from `elements()`. `after(n)` skips n elements, to
+restore a saved position (`iterator.py`). An iterator can continue after an error of the user's
 function, so that `ignore_errors` can skip it. `resuming` creates such iterators; a generator would
 end.
 """
@@ -42,11 +42,11 @@ class Pipeline:
 
 
 class Stage:
-    """Base class: one stage of a pipeline; the default returns the elements of the first parent."""
+    """Base class: one stage of a pipeline; by default, it yields the first parent's elements."""
 
     indexed: Any = False
-    # For stages that are not `indexed`: whether the Rows that `passes()` yields have different
-    # arrays.
+    # For stages that are not `indexed`: whether the `Rows` that `passes()` yields may be of
+    # different arrays.
     streams: Any = False
     direct = False  # whether `after(n)` is as fast as `after(n)` of the parents
     calls_python = False  # whether this stage runs the user's Python code
@@ -87,7 +87,7 @@ class Stage:
         return iter(self.rows()) if self.indexed else self.elements()
 
     def after(self, count):
-        """Return an iterator over a new iteration's elements after the first `count`."""
+        """Start an iteration; return an iterator over its elements without the first `count`."""
         if self.indexed:
             return iter(self.rows().select(slice(count, None)))
         return dropped(self.iterate(), count)
@@ -101,7 +101,7 @@ class Stage:
         return self.parent.iterate()
 
     def passes(self):
-        """Return an iterator over Rows; None without Rows. A batch may span several Rows."""
+        """Return an iterator over `Rows`, or None if elements are not rows of arrays."""
         return iter([self.rows()]) if self.indexed else None
 
 
@@ -114,9 +114,9 @@ class IndexStage(Stage):
 
 
 class _End:
-    """The class of END, the value by which the function `step` of `resuming` signals the end."""
+    """The class of END, which the function passed to `resuming` returns at the end."""
 
-    # `iter` compares each element with END; the identity is compared because `==` of tensors is
+    # `iter(step, END)` compares each element with END: by identity here, because `==` of tensors is
     # elementwise
     def __eq__(self, other):
         return self is other
@@ -145,14 +145,14 @@ def walk(stage):
         yield from walk(parent)
 
 
-_TRIES = 10  # the number of failing elements after which an element_spec counts as unknown
+_TRIES = 10  # the number of first elements to try, because the function may fail for some
 
 
 def firsts(stage, count, function=lambda element: element):
-    """Return `function` of at most `count` first elements, without advancing any epoch.
+    """Return `function(element)` for at most `count` first elements, without advancing any epoch.
 
-    Elements for which `function` raises an error are left out. Without elements, it is called on
-    zeros that fit the spec of the stage, to find the spec of the result.
+    Elements for which `function` raises an error are left out. If the stage has no elements,
+    `function` is called with zeros that fit its spec, to find the spec of the result.
     """
     found, failure = [], None
     epochs = [(s, s.epoch) for s in walk(stage) if s.epoch is not None]
@@ -173,7 +173,7 @@ def firsts(stage, count, function=lambda element: element):
 
 
 def first_rows(stage, count):
-    """Return a batch of at most `count` first rows, or None, without advancing any epoch."""
+    """Return a batch of `count` first rows or less, without advancing any epoch; None: no rows."""
     epochs = [(s, s.epoch) for s in walk(stage) if s.epoch is not None]
     try:
         for rows in stage.passes() or ():
@@ -213,7 +213,7 @@ def common_spec(a, b):
 
 
 class Slices(Stage):
-    """A source stage of the rows of arrays of equal length."""
+    """A source stage that yields the rows of arrays of equal length."""
 
     indexed = True
 
@@ -233,7 +233,7 @@ class Slices(Stage):
 
 
 class Counter(Stage):
-    """A source stage of the integers start, start + step, ... without an end."""
+    """A source stage that endlessly yields the integers start, start + step, ..."""
 
     def __init__(self, start, step, dtype):
         super().__init__()
@@ -254,7 +254,7 @@ class Counter(Stage):
 
 
 class Listed(Stage):
-    """A source stage of the elements of a list, such as a window."""
+    """A source stage that yields the elements of a list, such as those of a window."""
 
     def __init__(self, held, spec):
         super().__init__()
@@ -271,7 +271,7 @@ class Listed(Stage):
 
 
 class GeneratorStage(Stage):
-    """A source stage of the elements of a callable's iterator, converted to the signature."""
+    """A source stage that yields the elements of `make()`, converted to the signature's specs."""
 
     calls_python = True
 
@@ -316,7 +316,7 @@ def _only(stage):
     for value in stage.elements():
         return value
     raise InvalidArgumentError(
-        "element_spec needs a first element, but the generator has none. Pass output_signature."
+        "element_spec needs a first element, but the generator yields none. Pass output_signature."
     )
 
 

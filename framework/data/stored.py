@@ -45,7 +45,7 @@ def spec_to_json(spec):
         return {"dict": [[key, spec_to_json(value)] for key, value in spec.items()]}
     if isinstance(spec, (tuple, list)):
         return {"tuple": [spec_to_json(value) for value in spec]}
-    raise InvalidArgumentError(f"A dataset of {spec!r} cannot be stored: expected tensors.")
+    raise InvalidArgumentError(f"Elements with {spec!r} cannot be stored: expected tensors.")
 
 
 def spec_from_json(value, name):
@@ -136,13 +136,13 @@ def read_elements(path, kind=""):
     """Yield the elements of a file.
 
     Raises:
-        LoadError: it is not a file of elements.
-        DataLossError: it is truncated or modified.
+        LoadError: the file was not written by an `ElementWriter`.
+        DataLossError: the file is truncated or modified.
     """
     records = read_records(path, kind)
     head = _json(next(records, b""), path)
     if head.get("format") != _FORMAT or head.get("version") != _VERSION:
-        raise LoadError(f"{path}: expected a file of elements of version {_VERSION}.")
+        raise LoadError(f"{path}: expected a file of dataset elements, version {_VERSION}.")
     pack, count = packer(spec_from_json(head.get("spec"), path)), 0
     for record in records:
         if record[:1] == _TEXT:
@@ -160,7 +160,7 @@ def _json(record, path):
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise LoadError(f"{path}: this is not a file of elements.")
+        raise LoadError(f"{path}: this is not a file of dataset elements.")
     return value
 
 
@@ -168,7 +168,7 @@ def _json(record, path):
 
 
 class FileCache(Stage):
-    """A stage that caches the elements in a file after the first complete iteration."""
+    """A pipeline stage that stores the elements of its first complete iteration in a file."""
 
     def __init__(self, parent, path):
         super().__init__(parent)
@@ -243,7 +243,7 @@ class StoredFolder:
         except ValueError as error:
             raise LoadError(f"{os.fspath(path)!r}: {_INDEX} is damaged: {error}.") from None
         if not isinstance(index, dict) or index.get("version") != _VERSION:
-            raise LoadError(f"{os.fspath(path)!r}: expected a dataset of version {_VERSION}.")
+            raise LoadError(f"{os.fspath(path)!r}: expected format version {_VERSION}.")
         self.spec = spec_from_json(index["spec"], os.fspath(path))
         self.count, self.kind = index["count"], index["compression"]
         self.shards = [Path(each).name for each in index["shards"]]
@@ -258,7 +258,7 @@ class StoredFolder:
 
 
 class Stored(Stage):
-    """A stage of the elements of one file."""
+    """A pipeline stage that yields the elements of one file."""
 
     def __init__(self, path, spec, kind):
         super().__init__()
@@ -275,7 +275,7 @@ class Stored(Stage):
 
 
 class Loaded(Stage):
-    """A stage of the elements of a saved dataset."""
+    """A pipeline stage that yields the elements of a saved dataset."""
 
     def __init__(self, parent, count):
         super().__init__(parent)
@@ -289,7 +289,7 @@ class Loaded(Stage):
 
 
 class KeptFolder(Stage):
-    """A stage that stores its elements in a folder during the first complete iteration.
+    """A pipeline stage that stores its elements in a folder in the first complete iteration.
 
     Later iterations read the folder.
     """

@@ -22,8 +22,8 @@ class StoringMethods:
     ):  # fmt: skip
         """Write the elements of one iteration to a folder, for `Dataset.load`.
 
-        Elements are tensors, and tuples and dicts of them. Files hold numbers and strings alone, no
-        code, with a checksum for each element. The format is not TensorFlow's.
+        Elements are tensors, and tuples and dicts of them. Files contain only numbers and strings,
+        no code, with a checksum for each element. The format is not TensorFlow's.
 
         Args:
             path: a folder, which is created.
@@ -40,7 +40,7 @@ class StoringMethods:
         """
         if checkpoint_args is not None:
             raise InvalidArgumentError(
-                "save: checkpoint_args must be None: an interrupted save begins again, got "
+                "save: checkpoint_args must be None, because an interrupted save starts over, got "
                 f"{checkpoint_args!r}."
             )
         kind, stage = _compression("save", compression), self._framework
@@ -74,7 +74,7 @@ class StoringMethods:
         folder = stored.StoredFolder(as_path(path))
         if element_spec is not None and element_spec != folder.spec:
             raise InvalidArgumentError(
-                f"load: element_spec: the folder has {folder.spec}, got {element_spec}."
+                f"load: element_spec: the elements have {folder.spec}, got {element_spec}."
             )
         return made(_read(folder, reader_func))
 
@@ -82,9 +82,9 @@ class StoringMethods:
         self, path: Any, compression: Any = "AUTO", reader_func: Any = None, shard_func: Any = None,
         name: str | None = None,
     ):  # fmt: skip
-        """Return a dataset that its first complete iteration writes to a folder, as `save` does.
+        """Return a dataset whose first complete iteration writes to a folder, as `save` does.
 
-        Later iterations read the folder until it is removed, also in other programs.
+        Later iterations, also those of other programs, read the folder until it is removed.
 
         Args:
             path: a folder.

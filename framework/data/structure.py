@@ -19,7 +19,7 @@ from framework.ops.sparse_tensor import SparseTensor, SparseTensorSpec
 
 
 def array_in(value, name):
-    """Return `value` as an array, without copying an array; errors begin with `name`."""
+    """Return `value` as an array, not copied if it is one; error messages begin with `name`."""
     if isinstance(value, (Tensor, CoreVariable)):
         return value.array
     # a SciPy sparse matrix has the method `tocoo`
@@ -34,9 +34,9 @@ def array_in(value, name):
             "different lengths, or its columns different types? Convert it to a numeric dtype."
         )
     if array.dtype.kind in "SUO":
-        return array_of(array)  # TensorFlow, too, stores strings as bytes
+        return array_of(array)  # as in TensorFlow, strings are stored as bytes
     try:
-        # an array in another byte order is cast to the machine's order
+        # this also casts an array in another byte order to the machine's order
         return array.astype(dtypes.as_dtype(array.dtype).np, copy=False)
     except DTypeError as error:
         raise DTypeError(f"{name}: {error}") from None
@@ -82,7 +82,7 @@ def names(structure, name):
 
 
 def spec_like(leaf):
-    """Return the class of the spec of a tensor, an array or SparseRows."""
+    """Return the TensorSpec class for a tensor, an array or SparseRows."""
     return SparseTensorSpec if isinstance(leaf, (SparseTensor, SparseRows)) else TensorSpec
 
 
@@ -95,7 +95,7 @@ def as_element(value, name):
     """Return the result of a user's function or generator with its leaves as Tensors."""
     if type(value) is Tensor:
         return value
-    if isinstance(value, list):  # TensorFlow, too, treats a list as components, like a tuple
+    if isinstance(value, list):  # as in TensorFlow, a list is treated like a tuple
         value = tuple(value)
     return map_named(_leaf, value, name)
 
@@ -106,7 +106,7 @@ def _leaf(value, name):
         return value
     if value is None:
         raise DTypeError(f"{name}: expected a tensor, or a tuple or dict of tensors, got None.")
-    # bytes never change, so an array over them, such as a decoded image, needs no copy
+    # bytes are immutable, so an array over them, such as a decoded image, needs no copy
     if type(value) is np.ndarray and type(value.base) is bytes and value.dtype in dtypes.by_array:
         return Tensor(value)
     try:
@@ -143,7 +143,7 @@ def spec_of(element):
 
 
 def packer(structure):
-    """Return a function that packs a list of leaves into `structure`, whose Nones stay."""
+    """Return a function that packs a list of leaves into `structure`, keeping its Nones."""
     leaves = nest.flatten(structure)
     filled = [i for i, leaf in enumerate(leaves) if leaf is not None]
     if not nest.is_nested(structure):
@@ -172,9 +172,9 @@ def _pack(structure, count, filled, values):
 
 
 def like(structure, given, what):
-    """Return, for each leaf of `structure`, its part of `given`.
+    """Return, for each leaf of `structure`, the value in `given` that applies to it.
 
-    A part may apply to several leaves.
+    A value in `given` may apply to several leaves.
 
     Args:
         what: the argument that `given` comes from, for messages.

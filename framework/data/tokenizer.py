@@ -1,4 +1,4 @@
-"""Tokenizer: words as numbers in Python, as older Keras programs use it."""
+"""Tokenizer: convert words to numbers in Python code, for older Keras programs."""
 
 import json
 import math
@@ -20,7 +20,7 @@ def text_to_word_sequence(
 
     Args:
         input_text: the text.
-        filters: characters that separate words too.
+        filters: characters that separate words, in addition to `split`.
         lower: True to convert to lower case.
         split: the string that separates words.
 
@@ -60,7 +60,7 @@ def hashing_trick(
         hash_function: a function from words to ints, or "md5"; None for Python's `hash`, whose
             values differ between runs.
         filters, lower, split: as in `text_to_word_sequence`.
-        analyzer: a function from the text to its words, instead.
+        analyzer: a function from the text to its words, used instead of the last three.
 
     >>> hashing_trick("the cat the", 50, "md5")
     [43, 32, 43]
@@ -190,8 +190,8 @@ class Tokenizer:
 
         Args:
             sequences: lists of numbers.
-            mode: "binary" for 1 where a list has the number, "count", "freq" for the share in the
-                list, or "tfidf".
+            mode: "binary" for 1 where the list contains the number, "count" for how often it
+                does, "freq" for the count divided by the list's length, or "tfidf".
         """
         if mode not in ("binary", "count", "freq", "tfidf"):
             raise InvalidArgumentError(
@@ -199,7 +199,7 @@ class Tokenizer:
             )
         if not self.num_words and not self.word_index:
             raise InvalidArgumentError(
-                "Tokenizer: expected num_words, or a call of fit_on_texts, before a matrix."
+                "Tokenizer: sequences_to_matrix needs num_words, or a call of fit_on_texts first."
             )
         if mode == "tfidf" and not self.document_count:
             raise InvalidArgumentError(
@@ -230,7 +230,7 @@ class Tokenizer:
         return config | {name: json.dumps(getattr(self, name)) for name in tables}
 
     def to_json(self, **kwargs: Any) -> str:
-        """Return the tokenizer as JSON for `tokenizer_from_json`; `**kwargs` are `json.dumps`'s."""
+        """Return the tokenizer as JSON for `tokenizer_from_json`; `**kwargs` go to `json.dumps`."""
         return json.dumps({"class_name": "Tokenizer", "config": self.get_config()}, **kwargs)
 
 

@@ -1,4 +1,4 @@
-"""Stages that call the user's functions for each element, and skip their errors."""
+"""Pipeline stages that call the user's functions for each element, or skip errors."""
 
 import functools
 import warnings
@@ -33,7 +33,7 @@ def call(function, element):
 
 
 def noted(error, stage, what, number):
-    """Add a note to an error: the element and the stage at which it happened."""
+    """Add a note to an error that names the element and the stage at which it happened."""
     stages = [type(s).__name__ for s in walk(stage)]
     note = (
         f"This happened in {what} at element {number} (the first is 0) of stage {len(stages)} of "
@@ -49,7 +49,7 @@ def run(stage, what, function, element, number):
     """Return `function(element)`; an error names the element and the stage."""
     try:
         return call(function, element)
-    except StopIteration as error:  # this error would end the iteration silently
+    except StopIteration as error:  # a StopIteration would end the iteration silently
         failure = RuntimeError(f"{what} raised StopIteration.")
         noted(failure, stage, what, number)
         raise failure from error
@@ -75,7 +75,7 @@ def result_spec(function, parent, what):
 
     try:
         found = firsts(parent, 2, with_spec)
-    except Exception:  # whatever the user's function raises for all of them
+    except Exception:  # the function failed for all of these elements, with any kind of error
         spec = symbolic_result(function, spec_of(firsts(parent, 1)[0]))
         if spec is None:
             raise
@@ -118,7 +118,7 @@ def _symbol(spec, _):
 def _spec_of_symbol(value, _):
     # KerasTensors are compared by identity, so a result that is no KerasTensor may be wrong
     if not isinstance(value, KerasTensor):
-        raise InvalidArgumentError("element_spec: a result is not symbolic.")
+        raise InvalidArgumentError("element_spec: a result is not a KerasTensor.")
     return TensorSpec(value.shape, value.dtype)
 
 
@@ -139,11 +139,11 @@ def _with_unknown_batch_size(spec, argument, argument_spec):
 
 
 class Map(Stage):
-    """A stage of `function(element)` for each element, computed on `workers` threads.
+    """A pipeline stage that yields `function(element)`, computed on `workers` threads.
 
     On threads, random draws of the function depend on the numbers of the element and of the
-    iteration. If the rows of arrays can pass through the function together, this stage only adds it
-    to the Rows, and batches call it.
+    iteration. If the function can be called for many rows at once, this stage only adds it to the
+    `Rows`, and `batch` calls it once for each batch.
     """
 
     direct = True
@@ -165,7 +165,7 @@ class Map(Stage):
 
     @property
     def maps_rows(self):
-        """Whether `passes` has Rows that pass through the function."""
+        """Whether `passes` yields `Rows`: the function can be called for many rows at once."""
         if self._fits is None:
             rows = first_rows(self.parent, 2)
             self._fits = rows is not None and self.by_rows.fits(rows)
@@ -226,7 +226,7 @@ class Map(Stage):
 
 
 class Filter(Stage):
-    """A stage of the elements for which `predicate` is true.
+    """A pipeline stage that yields the elements for which `predicate` is true.
 
     If `ends`, it stops at the first false result.
     """
@@ -264,7 +264,7 @@ def _truth(value):
 
 
 class Scan(Stage):
-    """A stage of the outputs of `state, output = function(state, element)`."""
+    """A pipeline stage that yields the outputs of `state, output = function(state, element)`."""
 
     calls_python = True
 
@@ -305,7 +305,7 @@ class Scan(Stage):
 
 
 class Distinct(Stage):
-    """A stage of the distinct elements of an iteration."""
+    """A pipeline stage that yields each distinct element of an iteration once."""
 
     def length(self):
         return UNKNOWN
@@ -325,7 +325,7 @@ class Distinct(Stage):
 
 
 class IgnoreErrors(Stage):
-    """A stage of the elements whose computation raises no error."""
+    """A pipeline stage that skips the elements whose computation raises an error."""
 
     def __init__(self, parent, warn):
         super().__init__(parent)
@@ -353,7 +353,7 @@ class IgnoreErrors(Stage):
 
 
 class Interleave(Stage):
-    """A stage of the elements of the datasets `function(element)`.
+    """A pipeline stage that yields the elements of the datasets `function(element)`, in turn.
 
     `cycle` datasets are open at a time; each in turn gives `block` elements.
     With `ahead`, a thread for each open dataset computes its elements in advance; their random

@@ -1,4 +1,4 @@
-"""Example data sets: `digits` is part of the package, the others are read from local files."""
+"""Example data sets, part of the package, read from local files, or downloaded."""
 
 from framework.core.lazy import attach_stub
 

@@ -30,7 +30,7 @@ def find(path, what):
     raise MissingFileError(
         f"{what} was not found. Nothing is downloaded; put the file {path.name} at one of "
         f"{', '.join(map(str, places))}"
-        + ("." if path.is_absolute() else ", or name its folder in $FRAMEWORK_DATA.")
+        + ("." if path.is_absolute() else ", or set $FRAMEWORK_DATA to its folder.")
     )
 
 
@@ -41,7 +41,7 @@ def load(file, names):
         LoadError: not an .npz file, an array is missing, or one holds Python objects.
     """
     try:
-        # the file is opened here, because NumPy does not close a damaged file
+        # the file is opened here, because NumPy would leave a damaged file open
         with Path(file).open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
             loaded = {name: arrays[name] for name in names if name in arrays}
             present = ", ".join(arrays)

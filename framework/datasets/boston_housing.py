@@ -14,11 +14,11 @@ def load_data(path="boston_housing.npz", test_split=0.2, seed=113):
             environment variable FRAMEWORK_DATA, in ~/.framework/datasets or in Keras's cache
             ~/.keras/datasets ($KERAS_HOME/datasets if set).
         test_split: the fraction of rows in the test set.
-        seed: the seed of the shuffling; equal seeds give Keras's order.
+        seed: the seed of the shuffling; equal seeds give the same order as in Keras.
 
     Raises:
         NotFoundError: there is no such file (also a FileNotFoundError). Nothing is downloaded.
-        LoadError: the file has other contents. Nothing is unpickled.
+        LoadError: the file does not have the expected contents. Nothing is unpickled.
     """
     name = f"Boston housing (Keras's boston_housing.npz, {SOURCE}boston_housing.npz)"
     return load_table(path, name, 13, test_split=test_split, seed=seed)

@@ -13,11 +13,11 @@ def load_data(version="large", path="california_housing.npz", test_split=0.2, se
             the environment variable FRAMEWORK_DATA, in ~/.framework/datasets or in Keras's cache
             ~/.keras/datasets ($KERAS_HOME/datasets if set).
         test_split: the fraction of rows in the test set.
-        seed: the seed of the shuffling; equal seeds give Keras's order.
+        seed: the seed of the shuffling; equal seeds give the same order as in Keras.
 
     Raises:
         NotFoundError: there is no such file (also a FileNotFoundError). Nothing is downloaded.
-        LoadError: the file has other contents. Nothing is unpickled.
+        LoadError: the file does not have the expected contents. Nothing is unpickled.
     """
     if version not in ("large", "small"):
         raise InvalidArgumentError(f"version must be 'large' or 'small', got {version!r}.")

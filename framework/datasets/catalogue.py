@@ -11,8 +11,8 @@ class Entry(NamedTuple):
     """A data set.
 
     Attributes:
-        about: what it is.
-        file: the file, or a file in its folder, below `archive.folders()`; "" if in the package.
+        about: a description.
+        file: its file (or one of them), relative to `archive.folders()`; "" if in the package.
         digest: the SHA-256 of Keras's file; "" if there is none to compare.
     """
 
@@ -70,7 +70,7 @@ def found(entry):
 
 
 def state(entry):
-    """Return a text: the path of a data set, and whether its file equals Keras's."""
+    """Return a text: the path of a data set's file, and whether it differs from Keras's file."""
     if not entry.file:
         return "in the package"
     path = found(entry)

@@ -15,7 +15,7 @@ _SOURCE = "https://www.cs.toronto.edu/~kriz/"
 
 
 def folder_of(inner, name, file_hash):
-    """Return the folder of the pickles: a local folder, or a download in Keras's cache.
+    """Return the folder of the pickle files: a local one, or a download in Keras's cache.
 
     Args:
         inner: the folder's name in the archive.
@@ -31,13 +31,13 @@ def folder_of(inner, name, file_hash):
 
 
 def read(file, labels):
-    """Return the images (n, 3, 32, 32), uint8, and the list of labels with this name in a file.
+    """Return a file's images, uint8 (n, 3, 32, 32), and the list that has the key `labels`.
 
     Raises:
         LoadError: the file is missing or has other contents. Nothing is unpickled.
     """
     if not file.is_file():
-        raise LoadError(f"{file}: there is no such file of images.")
+        raise LoadError(f"{file}: this file of images does not exist.")
     found = loads(file.read_bytes(), ARRAYS, encoding="bytes", what=str(file))
     known = {_text(name): value for name, value in found.items()} if type(found) is dict else {}
     data, numbers = known.get("data"), known.get(labels)
@@ -47,7 +47,7 @@ def read(file, labels):
     ):  # fmt: skip
         raise LoadError(
             f"{file}: expected uint8 'data' of shape (n, 3072) and a list {labels!r} of n ints, "
-            f"got {sorted(map(str, known))}."
+            f"got entries {sorted(map(str, known))}."
         )
     return data.reshape(-1, 3, 32, 32), numbers
 

@@ -11,12 +11,12 @@ def load_data():
     Pictures are uint8 of shape (n, 32, 32, 3); labels are uint8 of shape (n, 1): 0 airplane,
     1 automobile, 2 bird, 3 cat, 4 deer, 5 dog, 6 frog, 7 horse, 8 ship, 9 truck.
 
-    The files are in a folder "cifar-10-batches-py" of the environment variable FRAMEWORK_DATA's
-    folder, of ~/.framework/datasets or of Keras's cache; else the archive is downloaded to the
-    last.
+    The files are searched for in a folder "cifar-10-batches-py" in the folder of the environment
+    variable FRAMEWORK_DATA, in ~/.framework/datasets and in Keras's cache. If they are missing, the
+    archive is downloaded to the cache.
 
     Raises:
-        LoadError: a file has other contents. Nothing is unpickled.
+        LoadError: a file does not have the expected contents. Nothing is unpickled.
         OSError: the archive cannot be downloaded.
     """
     folder = cifar.folder_of(

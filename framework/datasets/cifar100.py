@@ -17,7 +17,7 @@ def load_data(label_mode="fine"):
     The files are in a folder "cifar-100-python", searched for as that of `cifar10.load_data`.
 
     Raises:
-        LoadError: a file has other contents. Nothing is unpickled.
+        LoadError: a file does not have the expected contents. Nothing is unpickled.
         OSError: the archive cannot be downloaded.
     """
     if label_mode not in ("fine", "coarse"):

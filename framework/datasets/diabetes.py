@@ -15,7 +15,7 @@ FEATURES = (
 def load_data(test_split=0.2, seed=113):
     """Return `(x_train, y_train), (x_test, y_test)`: measurements, float32, and targets.
 
-    Targets are the progress, 25 to 346, float32.
+    Targets measure the progression of the disease, from 25 to 346, in float32.
 
     Args:
         test_split: the fraction of rows in the test set, from 0 to 1.

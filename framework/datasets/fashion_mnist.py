@@ -20,12 +20,12 @@ def load_data():
     2 pullover, 3 dress, 4 coat, 5 sandal, 6 shirt, 7 sneaker, 8 bag, 9 ankle boot.
 
     The four files, "train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz" and those that begin
-    with "t10k", are in a folder "fashion-mnist" of the environment variable FRAMEWORK_DATA's
-    folder, of ~/.framework/datasets or of Keras's cache ~/.keras/datasets.
+    with "t10k", are searched for in a folder "fashion-mnist" in the folder of the environment
+    variable FRAMEWORK_DATA, in ~/.framework/datasets and in Keras's cache ~/.keras/datasets.
 
     Raises:
         NotFoundError: there is no such file (also a FileNotFoundError). Nothing is downloaded.
-        LoadError: a file has other contents.
+        LoadError: a file does not have the expected contents.
     """
     parts = []
     for part in ("train", "t10k"):
@@ -49,8 +49,8 @@ def _read(name, each):
             if numbers != [0x0800 + rank, shape[0], *each] or not 0 <= shape[0] <= _MOST:
                 expected = ", ".join(map(str, ("n", *each)))
                 raise LoadError(
-                    f"{file}: expected an IDX file of bytes of shape ({expected}), got the head "
-                    f"{head.hex()}."
+                    f"{file}: expected an IDX file of bytes of shape ({expected}), got a file that "
+                    f"begins with {head.hex()}."
                 )
             data = opened.read(math.prod(shape) + 1)
     except (OSError, EOFError, ValueError, zlib.error) as error:

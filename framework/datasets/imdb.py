@@ -9,7 +9,7 @@ def load_data(
     path="imdb.npz", num_words=None, skip_top=0, maxlen=None, seed=113, start_char=1, oov_char=2,
     index_from=3, **kwargs,
 ):  # fmt: skip
-    """Return `(x_train, y_train), (x_test, y_test)`: 25,000 reviews each, and 1 for praise, else 0.
+    """Return `(x_train, y_train), (x_test, y_test)`: 25,000 reviews each, labels 1 (positive) or 0.
 
     A review is a list of ints, the ranks of its words by frequency plus `index_from`.
 
@@ -21,13 +21,13 @@ def load_data(
         num_words: words from this number on become `oov_char`; None for all.
         skip_top: words below this number become `oov_char`.
         maxlen: leave out reviews of this length or longer.
-        seed: the seed of the shuffling; equal seeds give Keras's order.
-        start_char: the number before each review; None for none.
-        oov_char: the number of words that are not kept; None to leave them out.
-        index_from: the number added to words.
+        seed: the seed of the shuffling; equal seeds give the same order as in Keras.
+        start_char: the number put before each review; None for none.
+        oov_char: the number that replaces words that are not kept; None to drop these words.
+        index_from: the number added to the rank of each word.
 
     Raises:
-        LoadError: the file has other contents. Nothing is unpickled.
+        LoadError: the file does not have the expected contents. Nothing is unpickled.
         OSError: the file cannot be downloaded.
     """
     if kwargs:

@@ -19,11 +19,11 @@ def load_data(
             `imdb.load_data`.
 
     Raises:
-        LoadError: the file has other contents. Nothing is unpickled.
+        LoadError: the file does not have the expected contents. Nothing is unpickled.
         OSError: the file cannot be downloaded.
     """
     if not 0 <= test_split <= 1:
-        raise InvalidArgumentError(f"load_data: test_split must be 0 to 1, got {test_split!r}.")
+        raise InvalidArgumentError(f"load_data: test_split must be in [0, 1], got {test_split!r}.")
     file = words.found_or_downloaded(
         path, "reuters.npz", "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916"
     )

@@ -17,13 +17,13 @@ def load_table(path, name, columns, rows=None, test_split=0.2, seed=113):
         path: the file, see `archive.find`.
         name: the name of the data set, with its file's source.
         columns: the expected number of columns of `x`.
-        rows: use only the first rows.
+        rows: the number of first rows to use; None for all.
         test_split: the fraction of rows in the test set, from 0 to 1.
-        seed: the seed of the shuffling; equal seeds give Keras's order.
+        seed: the seed of the shuffling; equal seeds give the same order as in Keras.
 
     Raises:
         NotFoundError: there is no such file.
-        LoadError: the file has other contents.
+        LoadError: the file does not have the expected contents.
         InvalidArgumentError: `test_split` is not from 0 to 1.
     """
     file = archive.find(path, name)
@@ -50,7 +50,7 @@ def packaged(name, test_split, seed):
 
 def _split(x, y, test_split, seed):
     if not 0 <= test_split <= 1:
-        raise InvalidArgumentError(f"load_data: test_split must be 0 to 1, got {test_split!r}.")
+        raise InvalidArgumentError(f"load_data: test_split must be in [0, 1], got {test_split!r}.")
     order = np.random.RandomState(seed).permutation(len(x))
     x, y, first = x[order], y[order], int(len(x) * (1 - test_split))
     return (x[:first], y[:first]), (x[first:], y[first:])

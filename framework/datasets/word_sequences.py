@@ -14,7 +14,7 @@ SOURCE = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 
 
 def found_or_downloaded(path, name, file_hash):
-    """Return a local file, see `archive.find`, or the path of a download in Keras's cache."""
+    """Return a local file (see `archive.find`), or download it to Keras's cache."""
     try:
         return archive.find(path, name)
     except MissingFileError:
@@ -40,19 +40,19 @@ def arrays(file, names):
             type(x) is list and all(type(w) is int for w in x) for x in texts
         )
         if not is_texts or labels.shape != texts.shape or labels.dtype.kind not in "iu":
-            raise LoadError(f"{file}: expected lists of ints, and one int for each list.")
+            raise LoadError(f"{file}: expected texts that are lists of ints, with int labels.")
     return found
 
 
 def shuffled(texts, labels, rng):
-    """Return texts and labels in one random order, that of Keras for the seed of `rng`."""
+    """Shuffle texts and labels in the same way, which is Keras's for the seed of `rng`."""
     order = np.arange(len(texts))
     rng.shuffle(order)
     return texts[order], labels[order]
 
 
 def marked(texts, start_char, index_from):
-    """Return lists of indices plus `index_from`, after `start_char` unless it is None."""
+    """Add `index_from` to each index, and put `start_char` (unless None) before each text."""
     if start_char is not None:
         return [[start_char, *[w + index_from for w in x]] for x in texts]
     if index_from:
@@ -74,9 +74,9 @@ def shorter(texts, labels, maxlen):
 
 
 def limited(texts, num_words, skip_top, oov_char):
-    """Replace words from `num_words` on and those below `skip_top`, or leave them out.
+    """Replace numbers from `num_words` on and those below `skip_top` by `oov_char`; None: drop.
 
-    As in Keras, the last word is also replaced if `num_words` is None.
+    As in Keras, the largest number is also replaced if `num_words` is None.
     """
     end = num_words or max((max(x) for x in texts if x), default=0)
     if oov_char is None:

@@ -1,4 +1,4 @@
-"""keras.mixed_precision: 16-bit activations on float32 weights, and loss scaling."""
+"""keras.mixed_precision: 16-bit computations with float32 weights, and loss scaling."""
 
 from framework.core.lazy import attach_stub
 

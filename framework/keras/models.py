@@ -1,4 +1,4 @@
-"""keras.models: Model, Sequential, and functions that create models from models."""
+"""keras.models: Model, Sequential, and functions that create models from other models."""
 
 from framework.core.lazy import attach_stub
 

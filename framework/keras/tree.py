@@ -1,4 +1,4 @@
-"""keras.tree: functions of nested lists, tuples, dicts, named tuples and deques."""
+"""keras.tree: functions for nested lists, tuples, dicts, named tuples and deques."""
 
 from framework.core.lazy import attach_stub
 

@@ -142,7 +142,7 @@ def test_labels(images, arguments, labels, classes):
         ({"labels": "none"}, "labels: expected 'inferred'"),
         ({"label_mode": "one_hot"}, "label_mode: expected one of 'int'"),
         ({"label_mode": "binary", "class_names": ["a"]}, "needs two classes"),
-        ({"class_names": ["c"]}, "class_names: expected names of subfolders"),
+        ({"class_names": ["c"]}, "class_names: expected names from the subfolders"),
         ({"labels": None, "class_names": ["a"]}, "class_names: expected None"),
         ({"color_mode": "bgr"}, "color_mode"),
         ({"interpolation": "cubic"}, "interpolation: expected one of 'bilinear'"),
@@ -151,7 +151,7 @@ def test_labels(images, arguments, labels, classes):
         ({"subset": "half", "validation_split": 0.5}, "subset: expected one of"),
         ({"subset": "both", "validation_split": 2}, "validation_split: expected a number in"),
         ({"subset": "both", "validation_split": 0.5, "shuffle": True}, "seed: expected an int"),
-        ({"subset": "validation", "validation_split": 0.1}, "leaves no file of 6 for validation"),
+        ({"subset": "validation", "validation_split": 0.1}, "leaves no file for validation, of 6"),
         ({"format": "grain"}, "format: expected one of 'tf'"),
     ],
 )

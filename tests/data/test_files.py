@@ -68,9 +68,9 @@ def test_a_record_of_tensorflow(tmp_path):
 @pytest.mark.parametrize(("change", "told"), [
     (lambda d: d[:-1], "record 1 is truncated"),
     (lambda d: d[:25], "record 1 is truncated"),
-    (lambda d: d[:12] + b"x" + d[13:], "data of record 0 has another checksum"),
-    (lambda d: b"\x09" + d[1:], "length of record 0 has another checksum"),
-    (lambda d: d + b"no record here", "length of record 2 has another checksum"),
+    (lambda d: d[:12] + b"x" + d[13:], "data of record 0 does not match"),
+    (lambda d: b"\x09" + d[1:], "length of record 0 does not match"),
+    (lambda d: d + b"no record here", "length of record 2 does not match"),
 ])  # fmt: skip
 def test_damaged_records(change, told, tmp_path):
     path = tmp_path / "records"
@@ -206,7 +206,7 @@ def test_damaged_elements(tmp_path):
         elements(Dataset.load(tmp_path))
     with TFRecordWriter(file) as writer:
         writer.write(b"other")
-    with pytest.raises(LoadError, match="not a file of elements"):
+    with pytest.raises(LoadError, match="not a file of dataset elements"):
         elements(Dataset.load(tmp_path))
     (tmp_path / "dataset.json").write_text("{")
     with pytest.raises(LoadError, match="damaged"):

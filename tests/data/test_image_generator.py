@@ -174,7 +174,7 @@ def test_batches_of_a_table(folder):
     made = image.ImageDataGenerator()
 
     def batch(**options):
-        with pytest.warns(UserWarning, match="1 names in the column 'file' are of no image"):
+        with pytest.warns(UserWarning, match="1 names in the column 'file' are not existing"):
             found = made.flow_from_dataframe(
                 table, folder, x_col="file", target_size=(2, 2), shuffle=False, **options
             )

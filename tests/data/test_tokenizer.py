@@ -65,7 +65,7 @@ def test_matrices():
     np.testing.assert_array_equal(made.texts_to_matrix(["cat cat"], "count"), [[0, 0, 2, 0]])
     with pytest.raises(tf.errors.InvalidArgumentError, match="'freq' or 'tfidf', got 'sum'"):
         made.sequences_to_matrix(sequences, "sum")
-    with pytest.raises(tf.errors.InvalidArgumentError, match="num_words, or a call of fit_on_te"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="needs num_words, or a call of"):
         text.Tokenizer().sequences_to_matrix(sequences)
     other = text.Tokenizer(num_words=4)
     with pytest.raises(

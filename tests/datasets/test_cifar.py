@@ -133,5 +133,5 @@ def test_what_is_refused(name, cache, monkeypatch):
         keras.datasets.cifar10.load_data()
     assert not (cache / "canary").exists()
     (ten / "test_batch").unlink()
-    with pytest.raises(LoadError, match="no such file"):
+    with pytest.raises(LoadError, match="does not exist"):
         keras.datasets.cifar10.load_data()

@@ -34,7 +34,7 @@ def test_versions(tmp_path):
 def test_what_is_refused(tmp_path):
     with pytest.raises(NotFoundError, match=r"Boston housing .*boston_housing\.npz"):
         BOSTON.load_data(str(tmp_path / "none.npz"))
-    with pytest.raises(ValueError, match="test_split must be 0 to 1, got 20"):
+    with pytest.raises(ValueError, match=r"test_split must be in \[0, 1\], got 20"):
         BOSTON.load_data(written(tmp_path, 5, 13), test_split=20)
     for changed, message in (
         ({"x": np.zeros((5, 12))}, r"shape \(n, 13\), got float64 of shape \(5, 12\)"),

@@ -271,7 +271,7 @@ def test_normalization():
     np.testing.assert_allclose(
         ops.normalize(x, axis=0, order=1).numpy(), x / np.abs(x).sum(0), rtol=1e-5
     )
-    with pytest.raises(ValueError, match=r"normalize: `order` expected an integer .* got inf"):
+    with pytest.raises(ValueError, match=r"normalize: `order` must be an integer .* got inf"):
         ops.normalize(x, order=np.inf)
 
 

@@ -1,4 +1,4 @@
-"""keras.applications: networks for images, without weights or with Keras's from a file."""
+"""keras.applications: image networks, without weights or with Keras's weights from a file."""
 
 from framework.core.lazy import attach_stub
 

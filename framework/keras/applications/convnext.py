@@ -1,4 +1,4 @@
-"""keras.applications.convnext: the ConvNeXt networks, with input and output functions."""
+"""keras.applications.convnext: the ConvNeXt networks, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.densenet: the DenseNet networks, with input and output functions."""
+"""keras.applications.densenet: the DenseNet networks, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

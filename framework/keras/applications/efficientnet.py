@@ -1,4 +1,4 @@
-"""keras.applications.efficientnet: the EfficientNet networks, with input and output functions."""
+"""keras.applications.efficientnet: EfficientNets, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

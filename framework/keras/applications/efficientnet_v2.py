@@ -1,4 +1,4 @@
-"""keras.applications.efficientnet_v2: EfficientNetV2, with input and output functions."""
+"""keras.applications.efficientnet_v2: EfficientNetV2, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.inception_resnet_v2: InceptionResNetV2, with input and output functions."""
+"""keras.applications.inception_resnet_v2: the network, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.inception_v3: InceptionV3, and its functions for inputs and outputs."""
+"""keras.applications.inception_v3: InceptionV3, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.mobilenet: MobileNet, and its functions for inputs and outputs."""
+"""keras.applications.mobilenet: MobileNet, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.mobilenet_v2: MobileNetV2, and its functions for inputs and outputs."""
+"""keras.applications.mobilenet_v2: MobileNetV2, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.mobilenet_v3: functions for inputs and outputs of the MobileNetV3 networks."""
+"""keras.applications.mobilenet_v3: preprocess_input and decode_predictions for MobileNetV3."""
 
 from framework.core.lazy import attach_stub
 

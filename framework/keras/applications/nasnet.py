@@ -1,4 +1,4 @@
-"""keras.applications.nasnet: the NASNet networks, and their functions for inputs and outputs."""
+"""keras.applications.nasnet: the NASNet networks, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

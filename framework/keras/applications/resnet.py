@@ -1,4 +1,4 @@
-"""keras.applications.resnet: the ResNet networks, and their functions for inputs and outputs."""
+"""keras.applications.resnet: the ResNet networks, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

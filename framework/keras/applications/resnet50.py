@@ -1,4 +1,4 @@
-"""keras.applications.resnet50: ResNet50, and its functions for inputs and outputs."""
+"""keras.applications.resnet50: ResNet50, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.applications.resnet_v2: the ResNetV2 networks, with input and output functions."""
+"""keras.applications.resnet_v2: the ResNetV2 networks, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

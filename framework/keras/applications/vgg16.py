@@ -1,4 +1,4 @@
-"""keras.applications.vgg16: VGG16, and its functions for inputs and outputs."""
+"""keras.applications.vgg16: VGG16, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

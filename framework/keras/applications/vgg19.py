@@ -1,4 +1,4 @@
-"""keras.applications.vgg19: VGG19, and its functions for inputs and outputs."""
+"""keras.applications.vgg19: VGG19, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

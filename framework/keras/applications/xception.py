@@ -1,4 +1,4 @@
-"""keras.applications.xception: Xception, and its functions for inputs and outputs."""
+"""keras.applications.xception: Xception, preprocess_input, decode_predictions."""
 
 from framework.core.lazy import attach_stub
 

@@ -34,7 +34,7 @@ _DELTAS = ("center_xywh", "center_yxhw")
 
 
 def _sizes(image_shape):
-    """Return the height and width in a shape (height, width, channels); Nones for None."""
+    """Return the height and width in a shape (height, width, channels); two Nones if it is None."""
     return (None, None) if image_shape is None else tuple(image_shape[:2])
 
 
@@ -57,7 +57,7 @@ def convert_format(
 
     Args:
         boxes: (..., 4), or a dict with such "boxes", of which a copy with new boxes is returned.
-        source, target: formats.
+        source, target: the names of the formats.
         height, width: the size of the image, for relative formats.
         dtype: the dtype of the result.
 
@@ -103,7 +103,7 @@ def affine_transform(
     scale: TensorLike, shear_x: TensorLike, shear_y: TensorLike, height: Any, width: Any,
     center_x: Any = None, center_y: Any = None, bounding_box_format: str = "xyxy",
 ) -> Any:  # fmt: skip
-    """Return the boxes that enclose the boxes of rotated, shifted, scaled and sheared images.
+    """Return upright boxes around the boxes of rotated, shifted, scaled and sheared images.
 
     Args:
         boxes: (batch, count, 4).
@@ -136,7 +136,7 @@ def crop(
 
     Args:
         boxes: (..., 4).
-        top, left, height, width: the part, in pixels.
+        top, left, height, width: the crop's position and size, in pixels.
         bounding_box_format: "xyxy".
     """
     _only_xyxy(bounding_box_format, "crop")
@@ -148,7 +148,7 @@ def pad(
     boxes: TensorLike, top: Any, left: Any, height: Any = None, width: Any = None,
     bounding_box_format: str = "xyxy",
 ) -> Any:  # fmt: skip
-    """Return the boxes of an image after padding with `top` rows and `left` columns.
+    """Return the boxes of an image after `top` rows and `left` columns of padding.
 
     Args:
         boxes: (..., 4).
@@ -347,8 +347,8 @@ def compute_ciou(
     """
     if "rel" in bounding_box_format:
         raise InvalidArgumentError(
-            "compute_ciou: `bounding_box_format` must be absolute, because the proportions of "
-            f"boxes count, got {bounding_box_format!r}. Use convert_format first."
+            "compute_ciou: `bounding_box_format` must be absolute, because CIoU depends on aspect "
+            f"ratios, got {bounding_box_format!r}. Use convert_format first."
         )
     height, width = _sizes(image_shape)
     pair = (box.converted(b, bounding_box_format, "xyxy", height, width) for b in (boxes1, boxes2))

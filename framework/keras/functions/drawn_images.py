@@ -32,7 +32,7 @@ def draw_bounding_boxes(
         bounding_boxes: a dict of "boxes" (batch, count, 4), "labels" (batch, count), where -1
             stands for no box, and perhaps "confidences".
         bounding_box_format: a format of `keras.utils.bounding_boxes`.
-        class_mapping: the names of labels, a dict; text needs Pillow.
+        class_mapping: a dict from labels to names; text needs Pillow.
         color: the values of the channels, from 0 to 255.
         line_thickness, text_thickness: in pixels.
         font_scale: the size of the text, in units of 12 pixels.
@@ -106,8 +106,8 @@ def _with_text(image, text, edges, color, height, thickness):
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
         raise ImportError(
-            "draw_bounding_boxes writes the names of `class_mapping` with Pillow: pip install "
-            "pillow, or framework[image]."
+            "draw_bounding_boxes needs Pillow to write the names of classes: pip install pillow, "
+            "or framework[image]."
         ) from None
     left, top = int(edges[0]), int(edges[1])
     place = (left, top - height - 4) if top > height + 4 else (left + 3, top + 3)
@@ -132,7 +132,7 @@ def draw_segmentation_masks(
         images: (batch, height, width, 3), from 0 to 255.
         segmentation_masks: integers (batch, height, width, 1).
         num_classes: the number of classes; the largest class in the masks + 1 if None.
-        color_mapping: the colors of classes, a dict of three numbers each.
+        color_mapping: a dict from classes to colors of three numbers.
         alpha: the opacity of the color, from 0 to 1.
         blend: False to return the colors alone, without the images.
         ignore_index: pixels of this class do not change.

@@ -38,13 +38,13 @@ def plot_image_gallery(
     Args:
         images: (batch, height, width, channels).
         y_true, y_pred: the labels of images, for their titles.
-        label_map: the names of labels, a dict.
+        label_map: a dict from labels to names.
         rows, cols: the size of the grid; nearly square if None.
         value_range: the lowest and highest value of pixels.
         scale: the size of an image, in inches.
-        path: the file; None for none.
+        path: the file to write; None for none.
         show: whether to show the grid; by default True without a `path`.
-        transparent, dpi: the background and the resolution of the file.
+        transparent, dpi: whether the file's background is transparent, and its resolution.
         legend_handles: matplotlib's handles for a legend.
         data_format: "channels_last" or "channels_first".
 
@@ -57,7 +57,7 @@ def plot_image_gallery(
         raise InvalidArgumentError("plot_image_gallery: pass either `path` or show=True.")
     if (y_true is not None or y_pred is not None) and label_map is None:
         raise InvalidArgumentError(
-            "plot_image_gallery: `y_true` and `y_pred` need `label_map`, the names of labels."
+            "plot_image_gallery: `y_true` and `y_pred` need `label_map`, a dict of names."
         )
     images = channels_last(images, data_format, "plot_image_gallery")
     low, high = value_range
@@ -139,7 +139,7 @@ def plot_bounding_box_gallery(
 
 
 def _of_bytes(images, value_range):
-    """Return images whose values are scaled from `value_range` to 0 to 255."""
+    """Return images with values scaled from `value_range` to the range from 0 to 255."""
     low, high = value_range
     scaled = (images.astype(np.float32) - low) / (high - low) * 255
     return np.clip(scaled, 0, 255).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Functions of images in keras.preprocessing.image that are not in keras.ops.image."""
+"""Functions for images in keras.preprocessing.image that are not in keras.ops.image."""
 
 from typing import Any
 
@@ -25,10 +25,10 @@ def smart_resize(
         size: the new (height, width).
         interpolation: "bilinear", "nearest", "bicubic", "lanczos3", "lanczos5" or "area".
         data_format: "channels_last" or "channels_first".
-        **kwargs: none.
+        **kwargs: not accepted.
 
     Returns:
-        Floats, with "nearest" the dtype of `x`; an array for an array, else a tensor.
+        Floats, or with "nearest" the dtype of `x`; a NumPy array if `x` is one, else a tensor.
 
     Raises:
         ValueError: an argument is unknown, or the rank is wrong.

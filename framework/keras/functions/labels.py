@@ -59,7 +59,7 @@ def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2) -> Any:
     array([[0.6, 0.8],
            [0. , 0. ]])
     """
-    # ops compute this on tensors, so that it has gradients
+    # tensors are normalized by ops, so that the result has gradients
     if isinstance(x, (Tensor, CoreVariable, Operand)):
         return import_module("framework.keras.ops.neural").normalize(x, axis=axis, order=order)
     norms = np.atleast_1d(np.linalg.norm(np.asarray(x), order, axis))
@@ -68,7 +68,7 @@ def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2) -> Any:
 
 
 def pack_x_y_sample_weight(x: TensorLike, y: TensorLike = None, sample_weight: Any = None) -> Any:
-    """Return the given arguments as a tuple; a single x that is no list or tuple is unchanged."""
+    """Return the arguments as a tuple; `x` alone is unchanged unless it is a list or tuple."""
     if y is None:
         return (x,) if isinstance(x, (tuple, list)) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)

@@ -1,4 +1,4 @@
-"""Functions of keras.backend and keras.config, which concern the whole program."""
+"""Functions of keras.backend and keras.config: settings and checks for the whole program."""
 
 from framework.core.argument_types import DTypeLike, TensorLike
 from framework.core.auto_names import forget_names

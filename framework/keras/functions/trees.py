@@ -1,4 +1,4 @@
-"""Functions of keras.tree on nested lists, tuples, dicts, named tuples and deques.
+"""Functions of keras.tree for nested lists, tuples, dicts, named tuples and deques.
 
 The values of a dict are visited in the order of sorted keys, those of an OrderedDict in its own
 order.
@@ -14,7 +14,7 @@ _CONTAINERS = (list, tuple, Mapping, deque)
 
 
 class MAP_TO_NONE:
-    """The value that a function of `traverse` returns to replace a part by None."""
+    """The value that the function passed to `traverse` returns to replace a part by None."""
 
 
 def is_nested(structure: Any) -> bool:
@@ -158,7 +158,7 @@ def traverse(func: Any, structure: Any, top_down: bool = True) -> Any:
         func: a function of one part, a container or a leaf.
         structure: a nested structure.
         top_down: True to call `func` on a container before its parts, which are skipped if the
-            container is replaced; False to call it afterwards, on the container of new parts.
+            container is replaced; False to call it afterwards, on a container with the results.
 
     >>> traverse(lambda part: tuple(part) if isinstance(part, list) else None, [1, [2, 3]], False)
     (1, (2, 3))

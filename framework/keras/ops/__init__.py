@@ -1,4 +1,4 @@
-"""keras.ops: functions on tensors of any kind, with Keras's promotion of dtypes."""
+"""keras.ops: functions on tensors and KerasTensors, with Keras's dtype promotion."""
 
 from framework.core.lazy import attach_stub
 

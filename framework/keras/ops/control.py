@@ -24,7 +24,7 @@ def cond(pred: Any, true_fn: Any, false_fn: Any) -> Any:
 
 
 def switch(index: Any, branches: Any, *operands: Any) -> Any:
-    """Call the function number `index` of `branches` with `operands`, and return its result.
+    """Return `branches[index](*operands)`.
 
     Args:
         index: an integer; an index below 0 means the first branch, one above the last index the
@@ -96,7 +96,7 @@ def scan(
         xs: a tensor, or a nest of them with equal first sizes; None calls `f(carry, None)`.
         length: the number of calls; needed only without `xs`.
         reverse: begin with the last element.
-        unroll: ignored; each call is computed by itself.
+        unroll: ignored; the calls run one after the other.
 
     Returns:
         The last carry, and the second results, stacked along a new first axis.
@@ -107,7 +107,7 @@ def scan(
     sizes = {int(x.shape[0]) for x in leaves if x.ndim}
     if any(not x.ndim for x in leaves) or len(sizes) > 1:
         shapes = [tuple(x.shape) for x in leaves]
-        raise InvalidArgumentError(f"scan: `xs` need one first size, got shapes {shapes}.")
+        raise InvalidArgumentError(f"scan: `xs` need equal first sizes, got shapes {shapes}.")
     if not sizes and length is None:
         raise InvalidArgumentError("scan: expected `xs` or `length`, got neither.")
     count = int(length) if not sizes else sizes.pop()
@@ -139,7 +139,7 @@ def associative_scan(f: Any, elems: Any, reverse: bool = False, axis: Any = 0) -
         f: a function of two nests like `elems`, which combines them element by element. It is
             associative: f(f(a, b), c) = f(a, f(b, c)).
         elems: a tensor, or a nest of them with equal sizes along `axis`.
-        reverse: combine all elements from the position on.
+        reverse: True to combine the elements from each position to the end.
         axis: an int.
 
     >>> from framework import keras
@@ -164,10 +164,10 @@ def associative_scan(f: Any, elems: Any, reverse: bool = False, axis: Any = 0) -
     sizes = {int(x.shape[axis]) for x in nest.flatten(found)}
     if len(sizes) != 1:
         raise InvalidArgumentError(
-            f"associative_scan: `elems` need one size along axis {axis}, got {sorted(sizes)}."
+            f"associative_scan: `elems` need equal sizes along axis {axis}, got {sorted(sizes)}."
         )
     size, shift = sizes.pop(), 1
-    # After each round, position i combines the last 2 * shift elements up to i.
+    # After each round, position i has the combination of the last 2 * shift elements up to i.
     while shift < size:
         before = each(lambda x, n=shift: part(x, None, -n), found)
         here = each(lambda x, n=shift: part(x, n, None), found)

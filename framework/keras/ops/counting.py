@@ -47,7 +47,7 @@ def bincount(
 
 @operation
 def histogram(x: TensorLike, bins: Any = 10, range: Any = None) -> tuple[Tensor, Tensor]:
-    """Count the elements in intervals of one width.
+    """Count the elements in intervals of equal width.
 
     Args:
         x: a tensor.
@@ -55,12 +55,12 @@ def histogram(x: TensorLike, bins: Any = 10, range: Any = None) -> tuple[Tensor,
         range: (lowest, highest); by default the smallest and the largest element.
 
     Returns:
-        The counts and the edges of the intervals, of one floating dtype. The last interval includes
+        The counts and the edges of the intervals, in one floating dtype. The last interval includes
         its upper edge.
     """
     x = movement.reshape(floating(x), shape=(-1,))
     if not isinstance(bins, (int, np.integer)) or bins < 1:
-        raise InvalidArgumentError(f"histogram: `bins` must be an int from 1, got {bins!r}.")
+        raise InvalidArgumentError(f"histogram: `bins` must be a positive int, got {bins!r}.")
     if range is None and x.shape[0] != 0:
         low, high = (f(x, axis=(0,), keepdims=False) for f in (ops.reduce_min, ops.reduce_max))
     else:
@@ -139,7 +139,7 @@ def unravel_index(indices: TensorLike, shape: ShapeLike) -> tuple[Tensor, ...]:
 def argpartition(x: TensorLike, kth: Any, axis: Axis = -1) -> Tensor:
     """Return int32 indices that put the `kth` element along `axis` where sorting would put it.
 
-    Elements before it are not larger, elements after it not smaller; this function sorts all.
+    Elements before it are not larger, elements after it not smaller; here all are sorted.
     """
     x = arrays.ravel(x) if axis is None else tensor(x)
     axis = one_axis(-1 if axis is None else axis, x.ndim, "argpartition")
@@ -153,11 +153,11 @@ def argpartition(x: TensorLike, kth: Any, axis: Axis = -1) -> Tensor:
 
 
 def select(condlist: Any, choicelist: Any, default: TensorLike = 0) -> Tensor:
-    """Return elements of the first choice whose condition holds there, otherwise of `default`.
+    """Return, for each element, that of the first choice whose condition is True, or `default`.
 
     Args:
         condlist: a list of boolean tensors.
-        choicelist: a list of as many tensors.
+        choicelist: a list of tensors, one for each condition.
         default: a tensor or number.
     """
     if len(condlist) != len(choicelist) or not len(condlist):
@@ -185,8 +185,8 @@ def unique(
         return_inverse: return the position of each element among the distinct ones, too.
         return_counts: return the number of occurrences of each, too.
         axis: an int.
-        size: the number of results; further results are left out, missing ones are `fill_value`, by
-            default the first result, with the count 0.
+        size: the number of results; further results are left out, missing ones are `fill_value` (by
+            default the first result) with the count 0.
         fill_value: a number.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Functions of keras.ops that ops declare by `public`, each created at its first use.
+"""Functions of keras.ops that ops declare with `public`, each created at its first use.
 
 >>> from framework import keras
 >>> keras.ops.arctan([0.0, 1.0]).numpy().round(3)

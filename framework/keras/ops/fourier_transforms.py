@@ -46,7 +46,7 @@ def _joined(x, rank, what):
     a, b = promote(*(_real(part, rank, what) for part in x))
     if a.ndim != b.ndim or any(m != n for m, n in zip(a.shape, b.shape) if None not in (m, n)):
         raise ShapeError(
-            f"{what}: the parts of `x` must have one shape, got {tuple(a.shape)} and "
+            f"{what}: the parts of `x` must have the same shape, got {tuple(a.shape)} and "
             f"{tuple(b.shape)}."
         )
     return complex_(a, b)
@@ -191,7 +191,7 @@ def istft(
     frames = fourier.irfft(_fitted(z, size // 2 + 1), length=size)
     weights = _window(window, frame, size, frames.dtype, "istft")
     signal = framing.overlap_add(frames if weights is None else frames * weights, step=stride)
-    # overlapped frames are divided by the sum of squared windows at each sample
+    # the sum of overlapping frames is divided by that of the squared windows at each sample
     squares = np.ones(size, frames.dtype.np) if weights is None else elementwise.square(weights)
     each = movement.getitem(real(z), index=(Ellipsis, slice(1)))
     total = framing.overlap_add(arrays.ones_like(each) * squares, step=stride)

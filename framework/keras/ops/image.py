@@ -1,4 +1,4 @@
-"""keras.ops.image: functions of images: colors, sizes, transforms, filters, patches."""
+"""keras.ops.image: functions for images: colors, sizes, transforms, filters, patches."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""keras.ops.image: blur, edges, similarity, patches.
+"""keras.ops.image: blurring, edge detection, similarity and patches of images.
 
 >>> from framework import keras
 >>> step = np.repeat([0.0, 0.0, 1.0, 1.0], 4).reshape(1, 4, 4, 1)

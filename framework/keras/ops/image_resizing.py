@@ -51,7 +51,7 @@ def resize(
             "area" ignore it.
         crop_to_aspect_ratio: True to crop the center to the aspect ratio of `size` first.
         pad_to_aspect_ratio: True to pad the images to the aspect ratio of `size` first.
-        fill_mode: "constant".
+        fill_mode: must be "constant".
         fill_value: the value of the padding.
         data_format: "channels_last" or "channels_first".
 
@@ -95,7 +95,7 @@ def scale_and_translate(
 ) -> Tensor:  # fmt: skip
     """Scale and shift some axes: position p of `images` becomes p * scale + translation.
 
-    Positions are those of edges: pixel i reaches from i to i + 1. Pixels outside are 0.
+    Pixel i covers the positions from i to i + 1. Pixels outside are 0.
 
     Args:
         images: any tensor.
@@ -151,10 +151,10 @@ def _with_axis_last(x, axis):
 
 
 def _margins(before, after, old, new, what, sides):
-    """Return how many pixels to add or remove on both sides, from two of three numbers.
+    """Return how many pixels to add or remove on both sides of an axis, given two of three numbers.
 
     Args:
-        before, after, new: the numbers, one of them None.
+        before, after, new: the pixels on both sides, and the new size; one of them is None.
         old: the size of the images.
         what: the function's name, which says whether it pads or crops.
         sides: the names of the three arguments.

@@ -74,7 +74,7 @@ def affine_transform(
     return _projected(x, t, first, interpolation, fill_mode, fill_value, "affine_transform")
 
 
-@operation  # this is a separate op, because a perspective transform needs the values of the points
+@operation  # recorded separately in a symbolic call, as `homography` needs the points' values
 def _projected(x, transforms, first, interpolation, mode, fill, what):
     layout = ImageLayout(x, first)
     x = layout.batch(x)
@@ -123,7 +123,7 @@ def perspective_transform(
             )
     if tuple(start.shape) != tuple(end.shape):
         raise ShapeError(
-            f"{what}: `start_points` and `end_points` must have one shape, got "
+            f"{what}: `start_points` and `end_points` must have the same shape, got "
             f"{tuple(start.shape)} and {tuple(end.shape)}."
         )
     transforms = homography(*(reshape(p, shape=(-1, 4, 2)) for p in (start, end)))

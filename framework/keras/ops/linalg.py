@@ -1,4 +1,4 @@
-"""keras.ops.linalg: factorizations, solutions, determinants and norms of matrices."""
+"""keras.ops.linalg: factorizations, linear systems, determinants and norms."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""Functions of keras.ops on matrices: factorizations, solutions, determinants, norms.
+"""Functions of keras.ops for matrices: factorizations, linear systems, determinants, norms.
 
 A matrix is the last two axes of a tensor; other axes are batches. Integers become floats.
 
@@ -122,7 +122,7 @@ def svd(x: TensorLike, full_matrices: bool = True, compute_uv: bool = True) -> A
     return u, s, linalg.adjoint(v)
 
 
-# ---- solutions and inverses ----------------------------------------------------------------------
+# ---- linear systems and inverses -----------------------------------------------------------------
 
 
 def inv(x: TensorLike) -> Tensor:
@@ -146,7 +146,7 @@ def pinv(x: TensorLike, rcond: Any = None) -> Tensor:
 
 
 def _with_columns(b):
-    """Return `x` as a matrix (a vector becomes one column), and whether it was a vector."""
+    """Return `b` as a matrix (a vector becomes one column), and whether it was a vector."""
     return (movement.reshape(b, shape=(-1, 1)), True) if b.ndim == 1 else (b, False)
 
 

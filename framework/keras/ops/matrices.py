@@ -168,7 +168,7 @@ def einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> Tensor:
     Args:
         subscripts: a letter per axis; "..." stands for axes that broadcast.
         *operands: tensors, promoted to one dtype.
-        **kwargs: ignored; the order of products is always chosen.
+        **kwargs: ignored; the order of contraction is always optimized.
     """
     if not isinstance(subscripts, str):
         raise InvalidArgumentError(f"einsum: `subscripts` must be a string, got {subscripts!r}.")

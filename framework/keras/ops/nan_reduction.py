@@ -111,7 +111,7 @@ def _mean_of_numbers(y, x, axis, keepdims):
 
 
 def nanvar(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
-    """Return the variance over the axes in `axis`, ignoring NaN; divide by the count of numbers."""
+    """Return the variance over the axes in `axis`, ignoring NaN (divisor: the count of numbers)."""
     x = floating(x)
     return like(_nan_variance(widened(x), axis, keepdims, "nanvar"), x)
 
@@ -205,7 +205,7 @@ def _at_fractions(rows, q, last, method, what):
     """Return the quantiles of the rows, the axis of `q` first.
 
     Args:
-        last: the position of the largest element, for all rows or for each.
+        last: the index of the largest element: one for all rows, or one for each row.
     """
     if method not in _METHODS:
         raise InvalidArgumentError(f"{what}: `method` must be one of {_METHODS}, got {method!r}.")
@@ -228,7 +228,7 @@ def _at_fractions(rows, q, last, method, what):
         return below
     share = as_dtype(place - low if method == "linear" else 0.5, rows.dtype)
     mixed = below * (1 - share) + above * share
-    # if both neighbors are one infinite element, `mixed` is NaN because of inf * 0
+    # if both neighbors are the same infinite element, `mixed` is NaN because of inf * 0
     return elementwise.select(elementwise.equal(low, high), below, mixed)
 
 

@@ -57,7 +57,8 @@ def _matched(target, output, what):
     target = as_dtype(target, output.dtype)
     if tuple(target.shape) != tuple(output.shape):
         raise ShapeError(
-            f"{what}: target and output must have one shape, got {target.shape} and {output.shape}."
+            f"{what}: target and output must have the same shape, got {target.shape} and "
+            f"{output.shape}."
         )
     return target, output
 
@@ -109,7 +110,7 @@ def normalize(x: TensorLike, axis: Axis = -1, order: Any = 2, epsilon: Any = Non
     """Return x divided by its norm of `order`, an integer from 1 on, along `axis`."""
     if not isinstance(order, (int, np.integer)) or order < 1:
         raise InvalidArgumentError(
-            f"normalize: `order` expected an integer of at least 1, got {order!r}. For the largest "
+            f"normalize: `order` must be an integer of at least 1, got {order!r}. For the largest "
             "magnitude divide by ops.max(ops.abs(x), axis, keepdims=True)."
         )
     x = floating(x)
@@ -228,8 +229,8 @@ def _for_heads(x, heads):
     """Repeat keys or values for `heads` query heads (Ainslie et al. 2023, arXiv:2305.13245)."""
     own = x.shape[2]
     if own in (heads, 0, None) or heads is None or heads % own:
-        # equal numbers of heads need no repetition; the attention op raises an error for other
-        # numbers
+        # Equal numbers of heads need no repetition. The attention op raises an error for numbers
+        # that do not fit.
         return x
     return movement.gather(x, np.repeat(np.arange(own), heads // own), axis=2)
 

@@ -243,7 +243,7 @@ def view(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
     fits = wanted.size == x.dtype.size
     if not fits and (not x.ndim or (x.shape[-1] * x.dtype.size) % wanted.size):
         raise ShapeError(
-            f"view: the last axis of shape {tuple(x.shape)} and dtype {x.dtype} has to fill whole "
-            f"numbers of dtype {wanted}, of {wanted.size} bytes each."
+            f"view: the bytes of the last axis of shape {tuple(x.shape)} and dtype {x.dtype} must "
+            f"fill whole elements of dtype {wanted}, of {wanted.size} bytes each."
         )
     return ops.identity(x) if wanted is x.dtype else numerics.bitcast(x, dtype=wanted.np)

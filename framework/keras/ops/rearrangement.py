@@ -38,7 +38,7 @@ def rearrange(tensor: TensorLike, pattern: Any, **axes_lengths: Any) -> Tensor:
         tensor: a tensor.
         pattern: names of axes before and after "->", such as "batch (h w) c -> batch c h w".
             Axes in parentheses are merged into one.
-        **axes_lengths: sizes of the axes of a split; in each group one size may be missing.
+        **axes_lengths: sizes of axes in parentheses before "->"; in each group, one may be missing.
 
     Raises:
         InvalidArgumentError: the pattern is malformed.
@@ -115,7 +115,7 @@ def vectorize(pyfunc: Any, *, excluded: Any = None, signature: Any = None) -> An
         ranks = [0] * len(given) if core is None else core
         if len(ranks) != len(given):
             raise InvalidArgumentError(
-                f"vectorize: {signature!r} has {len(ranks)} arguments, got {len(given)}."
+                f"vectorize: {signature!r} is for {len(ranks)} arguments, got {len(given)}."
             )
 
         def called(*values):
@@ -255,7 +255,7 @@ def fold(
     """
     x, sizes = tensor(x), _pair(output_size, "fold")
     if x.ndim != 3:
-        raise ShapeError(f"fold: expected patches as `unfold` returns, got {tuple(x.shape)}.")
+        raise ShapeError(f"fold: expected patches of rank 3, got shape {tuple(x.shape)}.")
     (rows, columns), (above, left) = _patch_index(
         sizes, kernel_size, dilation, padding, stride, "fold"
     )
@@ -363,7 +363,7 @@ def cdist(x: TensorLike, y: TensorLike) -> Tensor:
     x, y = (floating(v) for v in promote(x, y))
     if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-1]:
         raise ShapeError(
-            f"cdist: expected matrices with rows of one length, got shapes {tuple(x.shape)} and "
+            f"cdist: expected matrices with rows of equal length, got {tuple(x.shape)} and "
             f"{tuple(y.shape)}."
         )
     apart = arrays.expand_dims(x, -2) - arrays.expand_dims(y, -3)
@@ -377,7 +377,7 @@ def psnr(x1: TensorLike, x2: TensorLike, max_val: TensorLike) -> Tensor:
     x1, x2 = (floating(v) for v in promote(x1, x2))
     if tuple(x1.shape) != tuple(x2.shape):
         raise ShapeError(
-            f"psnr: expected tensors of one shape, got {tuple(x1.shape)} and {tuple(x2.shape)}."
+            f"psnr: expected tensors of equal shape, got {tuple(x1.shape)} and {tuple(x2.shape)}."
         )
     error = elementwise.square(x1 - x2)
     error = ops.reduce_mean(error, axis=tuple(range(error.ndim)), keepdims=False)
@@ -403,7 +403,7 @@ def multi_hot(
     num_classes = kwargs.pop("num_tokens", None) if num_classes is None else num_classes
     if num_classes is None or kwargs:
         raise InvalidArgumentError(
-            f"multi_hot: `num_classes` must be an int, got {num_classes}; other arguments: "
+            f"multi_hot: `num_classes` must be an int, got {num_classes}; unknown arguments: "
             f"{sorted(kwargs)}."
         )
     hot = arrays.one_hot(inputs, num_classes, axis=axis, dtype=dtype)

@@ -36,7 +36,7 @@ def _angles(x, what):
 def _length(x, what):
     n = np.asarray(tensor(x))
     if n.ndim or n.dtype.kind not in "iu" or n < 0:
-        raise InvalidArgumentError(f"{what}: expected the length, an int from 0, got {x!r}.")
+        raise InvalidArgumentError(f"{what}: expected a length, an int of at least 0, got {x!r}.")
     return int(n)
 
 
@@ -188,7 +188,7 @@ def correlate(x1: TensorLike, x2: TensorLike, mode: Any = "valid") -> Tensor:
 def _correlated(long, short, mode):
     n, m = long.shape[0], short.shape[0]
     if not m:
-        raise ShapeError("correlate: expected vectors with elements, got an empty one.")
+        raise ShapeError("correlate: expected non-empty vectors, got an empty one.")
     before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
     count = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
     after = max(count + m - 1 - n - before, 0)

@@ -172,7 +172,7 @@ def segment_min(
 
 
 def _segments(data, segment_ids, num_segments):
-    """Return the rows, their segments or -1, and the number of segments."""
+    """Return the rows, the segment of each (-1 if out of range), and the number of segments."""
     x, ids = tensor(data), tensor(segment_ids)
     if not ids.dtype.is_integer or ids.ndim != 1:
         raise InvalidArgumentError(
@@ -188,7 +188,7 @@ def _segments(data, segment_ids, num_segments):
 
 
 def _or_infinite(found, ids, count, value):
-    """Return the extremes, with `value` for empty segments."""
+    """Return the segments' extremes `found`, with `value` for empty segments."""
     if not found.dtype.is_floating:
         return found
     rows = segments.unsorted_segment_sum(as_dtype(elementwise.equal(ids, ids), "int32"), ids, count)

@@ -3,8 +3,8 @@
     keras = KerasWrappers(__name__)
     logical_not = keras.unary(ops.logical_not, "not {x}; numbers count as true unless 0", truths)
 
-declares `logical_not(x)`. A declaration may name another wrapper instead of an op: the new one has
-its op, and its docstring and rule unless the declaration passes others.
+declares `logical_not(x)`. A declaration may name another wrapper instead of an op: the new wrapper
+then has the op of the other, and also its docstring and rule unless the declaration passes its own.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,7 @@ RULES = {
     "anything": anything, "numbers": anything, "floats": floats, "real_floats": real_floats,
     "alike": alike, "alike_numbers": alike, "alike_floats": alike_floats, "booleans": truths,
 }  # fmt: skip
-"""Keras's rules for those that declarations of ops name (`ops/public.py`)."""
+"""Maps the names of rules in the declarations of ops (`ops/public.py`) to Keras's rules."""
 
 
 class KerasWrappers:
@@ -64,7 +64,7 @@ class KerasWrappers:
         self.module = module
 
     def unary(self, like: Callable, returns: str = "", rule: Rule | None = None, name: str = ""):
-        """Return Keras's `f(x)` for `like`, TensorFlow's function or an op."""
+        """Return Keras's wrapper `f(x)` of `like`: an op, or TensorFlow's wrapper of one."""
         declared = _declared(like, returns, rule, name)
         op, convert, kinds = declared.op, declared.rule.convert, declared.rule.kinds
 
@@ -76,7 +76,7 @@ class KerasWrappers:
         return finished(function, self.module, declared, x="x")
 
     def binary(self, like: Callable, returns: str = "", rule: Rule | None = None, name: str = ""):
-        """Return Keras's `f(x1, x2)` for `like`, TensorFlow's function or an op."""
+        """Return Keras's wrapper `f(x1, x2)` of `like`: an op, or TensorFlow's wrapper of one."""
         declared = _declared(like, returns, rule, name)
         op, convert, kinds = declared.op, declared.rule.convert, declared.rule.kinds
         number = float if declared.rule.weak else Tensor
@@ -94,7 +94,7 @@ class KerasWrappers:
         return finished(function, self.module, declared, x="x1", y="x2")
 
     def reduction(self, like: Callable, returns: str = "", rule: Rule = anything, name: str = ""):
-        """Return `f(x, axis=None, keepdims=False)` for `like`, TensorFlow's function or an op."""
+        """Return Keras's wrapper `f(x, axis=None, keepdims=False)` of `like`, as in `unary`."""
         declared = _declared(like, returns, rule, name)
         op, convert, kinds = declared.op, rule.convert, rule.kinds
 
@@ -107,7 +107,7 @@ class KerasWrappers:
 
 
 def _declared(like, returns, rule, name):
-    """Return the Declaration of a wrapper, from another wrapper or for an op."""
+    """Return the Declaration of a wrapper of `like`, an op or another wrapper to copy from."""
     if like in declarations:
         op, its_returns, its_rule, its_name = declarations[like]
         return Declaration(op, returns or its_returns, rule or its_rule, name or its_name)

@@ -1,4 +1,4 @@
-"""keras.preprocessing.image: images from files and arrays, and batches of changed ones."""
+"""keras.preprocessing.image: images from files and arrays, and batches of augmented images."""
 
 from framework.core.lazy import attach_stub
 

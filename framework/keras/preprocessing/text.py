@@ -1,4 +1,4 @@
-"""keras.preprocessing.text: words of texts as numbers."""
+"""keras.preprocessing.text: conversion of the words of texts to numbers."""
 
 from framework.core.lazy import attach_stub
 

@@ -66,7 +66,7 @@ def test_slopes(name, size):
     ("call", "words"),
     [
         (lambda: ops.fft(A), "pair"),
-        (lambda: ops.fft((A, B[:1])), "one shape"),
+        (lambda: ops.fft((A, B[:1])), "same shape"),
         (lambda: ops.fft2((A[0, 0], B[0, 0])), "rank 2"),
         (lambda: ops.rfft(Z), "real numbers"),
         (lambda: ops.rfft(A, 0), "at least 1"),

@@ -253,7 +253,7 @@ def test_elastic_transform():
     ("call", "words"),
     [
         (lambda: image.perspective_transform(X, START[:3], END), "`start_points` must have shape"),
-        (lambda: image.perspective_transform(X, START, END[None]), "must have one shape"),
+        (lambda: image.perspective_transform(X, START, END[None]), "must have the same shape"),
         (lambda: image.map_coordinates(X, X, 1), "`coordinates` must have shape"),
         (lambda: image.map_coordinates(X, X, 1, "mirrored"), "`fill_mode` must be one of"),
         (lambda: image.elastic_transform(X, fill_mode="mirrored"), "`fill_mode` must be one of"),
