@@ -1,4 +1,4 @@
-"""Random numbers with tensors as parameters: gamma, Poisson and binomial."""
+"""Random numbers from distributions whose parameters are tensors: gamma, Poisson, binomial."""
 
 from typing import Any
 
@@ -146,7 +146,7 @@ def binomial_numbers(source, shape, counts, probs, dtype, what):
 
 
 def parameter(value, what, name, low, high=np.inf, open_low=False):
-    """Return a distribution's parameter as an array, or raise if it is out of range."""
+    """Return a distribution's parameter as an array; raise an error if it is out of range."""
     array = np.asarray(tensor(value)).astype(np.float64)
     good = (array > low if open_low else array >= low) & (array <= high)
     if not good.all():
@@ -159,7 +159,7 @@ def parameter(value, what, name, low, high=np.inf, open_low=False):
 
 
 def shape_for(shape, what, **parameters):
-    """Return `shape`, or raise if the parameters do not broadcast to it."""
+    """Return `shape` as a tuple; raise an error if the parameters do not broadcast to it."""
     shape = sizes(shape, what)
     shapes = {name: tuple(p.shape) for name, p in parameters.items()}
     try:

@@ -171,7 +171,7 @@ _SHAPE, _SIZE = (
 def _sizes_of(x):
     if isinstance(x, RaggedTensor):
         raise InvalidArgumentError(
-            f"shape: rows differ in length, so {x.shape} is no tensor. Use x.shape, "
+            f"shape: a ragged tensor's shape, {x.shape}, cannot be a tensor. Use x.shape, "
             "x.row_lengths(), or x.bounding_shape() for the shape of the padded tensor."
         )
     return tuple(tensor(x).shape)

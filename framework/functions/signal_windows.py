@@ -22,7 +22,7 @@ def _length(window_length, what):
     n = np.asarray(tensor(window_length))
     if n.ndim or n.dtype.kind not in "iu" or n < 0:
         raise InvalidArgumentError(
-            f"{what}: expected `window_length`, an int from 0, got {window_length!r}."
+            f"{what}: `window_length` must be an int >= 0, got {window_length!r}."
         )
     return int(n)
 
@@ -38,7 +38,7 @@ def _raised_cosine(window_length, periodic, dtype, mean, what):
     dtype, n = _floating(dtype, what), _length(window_length, what)
     if n == 1:
         return Tensor(np.ones(1, dtype))
-    # As in TensorFlow, `periodic` has no effect on a window of odd length: it is symmetric.
+    # As in TensorFlow, `periodic` has no effect if the length is odd: the window is symmetric.
     turn = n if periodic and n % 2 == 0 else n - 1
     angles = np.arange(n) * (2 * math.pi / turn) if n else np.zeros(0)
     return Tensor((mean - (1 - mean) * np.cos(angles)).astype(dtype))

@@ -288,7 +288,7 @@ ERRORS = {
     "exceed the shape": lambda: L.band_part(A, 5, 0),
     "trace: expected matrices": lambda: L.trace([1.0]),
     "adjoint: expected matrices": lambda: L.adjoint([1.0]),
-    "inv: expected a dtype of 32 bits or more, as LAPACK has, got float16": lambda: L.inv(
+    "inv: expected a dtype of 32 bits or more, as LAPACK needs, got float16": lambda: L.inv(
         tf.constant(A, tf.float16)
     ),
     "different dtypes": lambda: L.solve(tf.constant(A), tf.constant(B, tf.float32)),
