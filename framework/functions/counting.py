@@ -131,7 +131,7 @@ def bincount(
 def _no_integers(x):
     if x.array.size:
         raise DTypeError(f"bincount: `arr` must hold integers, got {x.dtype}.")
-    # accept an empty list, which converts to float32
+    # accept an empty list, although it converts to a float32 tensor
     return cast(x, dtype=np.dtype(np.int32))
 
 

@@ -217,7 +217,7 @@ def _distance(a, b):
     row = np.arange(len(b) + 1)
     for i, x in enumerate(a, 1):
         grown = np.minimum(row[1:] + 1, row[:-1] + np.array([x != y for y in b], int))
-        # A chain of insertions is a running minimum over the cells to the left.
+        # The cheapest chain of insertions is a running minimum over the cells to the left.
         steps = np.arange(len(b) + 1)
         row = np.minimum.accumulate(np.append(i, grown) - steps) + steps
     return float(row[-1])

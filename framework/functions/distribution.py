@@ -78,15 +78,15 @@ class CrossDeviceOps(_Accepted):
 
 
 class HierarchicalCopyAllReduce(CrossDeviceOps):
-    """A way of exchanging values, accepted without effect."""
+    """Hierarchical all-reduce between devices, accepted without effect."""
 
 
 class NcclAllReduce(CrossDeviceOps):
-    """A way of exchanging values, accepted without effect."""
+    """All-reduce between devices by NCCL, accepted without effect."""
 
 
 class ReductionToOneDevice(CrossDeviceOps):
-    """A way of exchanging values, accepted without effect."""
+    """Reduction of all values on one device, accepted without effect."""
 
 
 class CommunicationOptions(_Accepted):
@@ -112,7 +112,7 @@ class ReplicaContext:
 
     @property
     def strategy(self):
-        """The strategy."""
+        """The strategy that runs the function."""
         return self._strategy
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
@@ -352,4 +352,4 @@ def scale_regularization_loss(regularization_loss: Any) -> Any:
     >>> tf.nn.scale_regularization_loss([1.0, 2.0]).numpy()
     np.float32(3.0)
     """
-    return reduce_sum(regularization_loss) / 1  # `/` converts integers to float64
+    return reduce_sum(regularization_loss) / 1  # `/ 1` converts integers to float64

@@ -68,7 +68,7 @@ def _rates(alpha, beta, dtype, what):
 def _gamma_numbers(source, shape, alpha, beta, dtype, what):
     concentrations = parameter(alpha, what, "alpha", low=0, open_low=True)
     unit = random.draw(source, "gamma", shape, dtype, concentrations)
-    # as in TensorFlow, no result is 0, whose logarithm would be -inf
+    # as in TensorFlow, results are never 0, because the logarithm of 0 is -inf
     tiny = np.finfo(unit.dtype.np).tiny
     return elementwise.maximum(elementwise.divide(unit, beta), tiny)
 

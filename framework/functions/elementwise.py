@@ -114,7 +114,7 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
         total, other = strict(total, each)
         if total.shape != other.shape:
             raise InvalidArgumentError(
-                f"add_n: all inputs must have one shape, got {total.shape} and {other.shape}."
+                f"add_n: all inputs must have the same shape, got {total.shape} and {other.shape}."
             )
         total = ops.add(total, other)
     return total

@@ -146,8 +146,8 @@ def _drawn(source, what, size, boxes, covered, proportions, areas, attempts, wit
     areas = tuple(map(float, (0.05, 1.0) if areas is None else areas))
     if not 0 < proportions[0] <= proportions[1] or not 0 < areas[0] <= areas[1] <= 1:
         raise InvalidArgumentError(
-            f"{what}: expected ranges of positive numbers, areas of at most 1, got "
-            f"aspect_ratio_range={proportions} and area_range={areas}."
+            f"{what}: expected ascending ranges of positive numbers, and areas of at most 1, "
+            f"got aspect_ratio_range={proportions} and area_range={areas}."
         )
     if not 0 <= covered <= 1:
         raise InvalidArgumentError(

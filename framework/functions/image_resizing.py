@@ -26,7 +26,7 @@ from framework.ops.warping import sampled
 
 
 class ResizeMethod:
-    """The names of the interpolations of `tf.image.resize`.
+    """The names of the interpolation methods of `tf.image.resize`.
 
     >>> import framework as tf
     >>> tf.image.ResizeMethod.BICUBIC
@@ -94,7 +94,7 @@ def resize_with_pad(
     image: TensorLike, target_height: Any, target_width: Any,
     method: str = ResizeMethod.BILINEAR, antialias: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Resize images in their aspect ratio, and pad them with zeros to the target size.
+    """Resize images, keeping their aspect ratio, and pad them with zeros to the target size.
 
     >>> import framework as tf
     >>> tf.image.resize_with_pad(tf.ones([2, 4, 1]), 4, 4).numpy()[:, 0, 0]

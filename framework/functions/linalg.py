@@ -90,8 +90,7 @@ def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     a, b = strict_all(a, b)
     if a.shape != b.shape or a.ndim == 0 or a.shape[-1] != 3:
         raise ShapeError(
-            f"cross: expected two tensors of one shape whose last size is 3, got {a.shape} and "
-            f"{b.shape}."
+            f"cross: expected two tensors of the same shape (..., 3), got {a.shape} and {b.shape}."
         )
 
     def on(x, places):

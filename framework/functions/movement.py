@@ -257,7 +257,7 @@ def split(
     value: TensorLike, num_or_size_splits: Any, axis: Axis = 0, num: Any = None,
     name: str | None = "split",
 ) -> list[Tensor]:  # fmt: skip
-    """Split `value` along an axis into a number of equal parts, or parts of a list of sizes.
+    """Split `value` along an axis into a number of equal parts, or into parts of given sizes.
 
     >>> import framework as tf
     >>> [part.numpy().tolist() for part in tf.split(tf.range(6), [2, -1])]

@@ -206,7 +206,8 @@ def sigmoid_cross_entropy_with_logits(
     labels, logits = strict(labels, logits)
     if tuple(labels.shape) != tuple(logits.shape):
         raise ShapeError(
-            f"{what}: labels and logits must have one shape, got {labels.shape} and {logits.shape}."
+            f"{what}: labels and logits must have the same shape, got {labels.shape} and "
+            f"{logits.shape}."
         )
     return sigmoid_cross_entropy(logits, labels)
 

@@ -1,4 +1,4 @@
-"""`tf.print`."""
+"""tf.print: print tensors and other values as TensorFlow does."""
 
 import builtins
 import sys

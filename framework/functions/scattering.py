@@ -294,7 +294,7 @@ def strided_slice(
     ellipsis_mask: Any = 0, new_axis_mask: Any = 0, shrink_axis_mask: Any = 0, var: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return `input_[begin:end:strides, ...]`; masks select the form of each index.
+    """Return `input_[begin:end:strides, ...]`; bit masks change the meaning of single entries.
 
     Args:
         input_: a tensor.

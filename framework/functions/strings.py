@@ -257,7 +257,9 @@ def to_number(
     """
     dtype = dtypes.as_dtype(out_type)
     if dtype not in ("float32", "float64", "int32", "int64", "uint32", "uint64"):
-        raise DTypeError(f"to_number: `out_type` must have 32 or 64 bits, got {dtype}.")
+        raise DTypeError(
+            f"to_number: `out_type` must be a numeric dtype of 32 or 64 bits, got {dtype}."
+        )
     return each(input, _to_number, dtype.name, what="to_number", dtype=dtype.np)
 
 

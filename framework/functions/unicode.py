@@ -1,4 +1,4 @@
-"""Functions of tf.strings that split strings into rows of different lengths, and encodings.
+"""Functions of tf.strings that split strings into rows of different lengths or convert encodings.
 
 The result is a tensor for one string, a `RaggedTensor` for several.
 

@@ -251,7 +251,7 @@ def creating(wrappers, rules, functions):
 
     def __getattr__(name):  # noqa: N807 (the module's `__getattr__`)
         if name.startswith("__") or (found := public.declared(functions, name)) is None:
-            raise AttributeError(f"no op declares a public function {name!r} ({wrappers.module})")
+            raise AttributeError(f"module {wrappers.module!r} has no attribute {name!r}")
         op, returns, rule = found
         create = wrappers.unary if len(op.inputs) == 1 else wrappers.binary
         function = create(op, returns, rules[rule], name)
