@@ -1,4 +1,4 @@
-"""TensorFlow's random functions. Each call draws a Philox stream of its own (`core/random.py`)."""
+"""TensorFlow's random functions. Each call uses its own Philox stream (see `core/random.py`)."""
 
 from typing import Any
 
