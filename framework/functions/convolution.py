@@ -141,8 +141,8 @@ def _groups(channels, w, what):
     groups = channels // inner if inner else 0
     if not groups or channels % inner or filters % groups:
         raise ShapeError(
-            f"{what}: filters of shape {w.shape} expect {inner} input channels, or k groups of "
-            f"{inner} channels where k divides {filters}; the input has {channels} channels."
+            f"{what}: filters of shape {w.shape} expect {inner} input channels, or {inner} in "
+            f"each of k groups where k divides {filters}; the input has {channels} channels."
         )
     return groups
 

@@ -188,7 +188,7 @@ def test_draws_differ_and_follow_from_seeds():
     ("call", "words"),
     [
         (lambda: image.flip_left_right(X[0, 0]), "rank 3"),
-        (lambda: image.rot90(np.zeros((0, 3, 3))), "pixels and channels"),
+        (lambda: image.rot90(np.zeros((0, 3, 3))), "must not have axes of size 0"),
         (lambda: image.central_crop(X, 0.0), "above 0 and at most 1"),
         (lambda: image.central_crop(X, 1.5), "above 0 and at most 1"),
         (lambda: image.crop_to_bounding_box(X, 1, 2, 8, 4), "8 x 4 pixels from row 1"),
