@@ -1,1 +1,1 @@
-"""TensorFlow's functions: public wrappers that convert operands by the strict rule and call ops."""
+"""TensorFlow's functions: public wrappers that call ops, without promotion of operands' dtypes."""

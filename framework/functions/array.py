@@ -70,9 +70,9 @@ class TensorArray:
 
     @property
     def flow(self):
-        """A tensor without meaning, for programs that pass it on.
+        """A dummy tensor, for programs that pass `flow` on.
 
-        Only TensorFlow's graphs need it.
+        Only TensorFlow's graphs need its value.
         """
         return Tensor(np.zeros((), np.int32))
 
@@ -138,8 +138,8 @@ class TensorArray:
             return found
         if self._shape is None or None in self._shape:
             raise ShapeError(
-                f"TensorArray: element {index} was not written, and the shape of its zeros is "
-                "unknown; pass element_shape."
+                f"TensorArray: element {index} was not written, and cannot be returned as zeros, "
+                "because its shape is unknown; pass element_shape."
             )
         return Tensor(np.zeros(self._shape, self._dtype.np))
 
@@ -157,7 +157,7 @@ class TensorArray:
         return value
 
     def _tensor(self, value):
-        """Convert Python values and arrays to the elements' dtype, by NumPy's "same_kind" rule."""
+        """Return a tensor; Python values, and arrays of the same kind, are cast to the dtype."""
         if isinstance(value, (np.ndarray, np.generic)):
             fits = np.can_cast(value.dtype, self._dtype.np, "same_kind")
             return tensor(value, self._dtype if fits else None)
@@ -205,8 +205,8 @@ class TensorArray:
         lengths = sizes(lengths, "TensorArray.split")
         if not value.ndim or sum(lengths) != value.shape[0]:
             raise ShapeError(
-                f"TensorArray.split: lengths {lengths} do not add up to the first size of a value "
-                f"of shape {tuple(value.shape)}."
+                f"TensorArray.split: lengths {lengths} do not add up to the number of rows of "
+                f"`value`, which has shape {tuple(value.shape)}."
             )
         return self._filled(movement.split(value, sizes=lengths, axis=0))
 

@@ -26,7 +26,7 @@ def _compare(name, holds, words):
             wrong = np.argwhere(~np.broadcast_to(good, np.broadcast(x, y).shape))[0]
             raise InvalidArgumentError(
                 f"{_told(message, assertion.__name__)}the condition {words} does not hold "
-                f"everywhere, first at index {tuple(wrong.tolist())}. x = {x}, y = {y}"
+                f"everywhere; it first fails at index {tuple(wrong.tolist())}. x = {x}, y = {y}"
             )
 
     assertion.__name__ = assertion.__qualname__ = name
@@ -77,7 +77,10 @@ def assert_near(
     x: TensorLike, y: TensorLike, rtol: Any = None, atol: Any = None, message: Any = None,
     summarize: Any = None, name: str | None = None,
 ) -> None:  # fmt: skip
-    """Raise InvalidArgumentError unless |x - y| <= atol + rtol * |y|; both default to 10 eps."""
+    """Raise InvalidArgumentError unless |x - y| <= atol + rtol * |y|.
+
+    `atol` and `rtol` are 10 times the dtype's epsilon by default.
+    """
     x, y = (np.asarray(tensor(v)) for v in strict(x, y))
     default = 10 * np.finfo(x.dtype).eps if x.dtype.kind == "f" else 0
     rtol, atol = (default if t is None else float(t) for t in (rtol, atol))

@@ -15,7 +15,7 @@ from framework.data.audio import samples_of
 
 __all__ = ["decode_wav", "encode_wav"]
 
-_SCALE = 2.0**15  # the scale of 16-bit samples
+_SCALE = 2.0**15  # converts floats from -1 to 1 to 16-bit samples
 
 
 class DecodeWav(NamedTuple):
@@ -57,7 +57,7 @@ def _encode(audio, sample_rate):
     return file
 
 
-# these ops are not in the op table, because they have no derivative
+# listed=False: these ops are not in the table of all ops, because they have no derivative
 _decoded = Op(
     "decode_wav", _decode, no_derivative, inputs=("contents",), outputs=2, infer=_decode_infer,
     raises=True, listed=False, sized_by_values=True, fresh=True,
@@ -76,16 +76,16 @@ def decode_wav(
     """Return the samples of a WAV file and their rate.
 
     Args:
-        contents: bytes of a file with integers of 8, 16, 24 or 32 bits, or floats of 32 or 64 bits.
-            TensorFlow reads integers of 16 bits only.
+        contents: the bytes of a file whose samples are integers of 8, 16, 24 or 32 bits, or floats
+            of 32 or 64 bits. TensorFlow reads integers of 16 bits only.
         desired_channels: the number of channels to return: the last channel of the file is
             repeated, or further channels are dropped; -1 for the channels of the file.
         desired_samples: the number of samples to return: zeros are added at the end, or further
             samples are dropped; -1 for the samples of the file.
 
     Returns:
-        A named tuple: `audio`, float32 of shape (samples, channels), integers from -1 to 1; and
-        `sample_rate` in Hz, int32 of shape ().
+        A named tuple: `audio`, float32 of shape (samples, channels), where integer samples are
+        scaled to [-1, 1); and `sample_rate` in Hz, int32 of shape ().
 
     Raises:
         DamagedFileError: the bytes are not such a file, or are truncated before the samples.
@@ -116,8 +116,7 @@ def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = No
     """Return samples as a WAV file of 16-bit integers, a string tensor of shape ().
 
     Args:
-        audio: floats of shape (samples, channels). Values beyond -1 and 1 become the nearest
-            integer of 16 bits.
+        audio: floats from -1 to 1 of shape (samples, channels); other values are clipped.
         sample_rate: the rate in Hz.
 
     Raises:
@@ -129,8 +128,8 @@ def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = No
     x, rate = tensor(audio), tensor(sample_rate)
     if x.ndim != 2 or x.shape[1] == 0:
         raise ShapeError(
-            "encode_wav: audio must be 2-dimensional (samples, channels) with a channel, got shape "
-            f"{tuple(x.shape)}."
+            "encode_wav: audio must be 2-dimensional (samples, channels) with at least one "
+            f"channel, got shape {tuple(x.shape)}."
         )
     if rate.ndim or not 0 < int(rate) < 2**32:
         raise InvalidArgumentError(

@@ -57,8 +57,8 @@ def _of_sequence(diagonals, what):
         below = movement.pad(below, widths=(*widths, (1, 0)))
     if not above.shape == on.shape == below.shape:
         raise ShapeError(
-            f"{what}: the three `diagonals` must have one shape, got {above.shape}, {on.shape} and "
-            f"{below.shape}."
+            f"{what}: the three `diagonals` must have the same shape, got {above.shape}, "
+            f"{on.shape} and {below.shape}."
         )
     return ops.stacked([above, on, below])
 
@@ -84,10 +84,10 @@ def tridiagonal_matmul(
     """Return the product of tridiagonal matrices and `rhs`.
 
     Args:
-        diagonals: in the format "compact" of shape (..., 3, n): the diagonals above, on and below
-            the main one, where column i holds the elements of the matrix's row i; the elements
-            outside of the matrix are ignored; "sequence": these three tensors; "matrix": of shape
-            (..., n, n), whose other elements are ignored.
+        diagonals: depends on the format. "compact": a tensor of shape (..., 3, n) that holds the
+            superdiagonal, the main diagonal and the subdiagonal; column i has the elements of the
+            matrix's row i, and elements outside of the matrix are ignored. "sequence": a list of
+            these three diagonals. "matrix": matrices (..., n, n); other elements are ignored.
         rhs: of shape (..., n, columns).
         diagonals_format: "compact", "sequence" or "matrix".
 
@@ -111,15 +111,15 @@ def tridiagonal_solve(
     transpose_rhs: bool = False, conjugate_rhs: bool = False, name: str | None = None,
     partial_pivoting: bool = True, perturb_singular: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Solve tridiagonal systems, in a time proportional to the number of rows.
+    """Solve tridiagonal systems in linear time.
 
     Args:
         diagonals, diagonals_format: as in `tridiagonal_matmul`.
         rhs: of shape (..., n) or (..., n, columns).
         transpose_rhs: whether `rhs` is of shape (..., columns, n).
         conjugate_rhs: whether to conjugate `rhs` first.
-        partial_pivoting: ignored; adjacent rows are always exchanged for accuracy where needed.
-        perturb_singular: not supported; False.
+        partial_pivoting: ignored; partial pivoting is always used.
+        perturb_singular: must be False; True is not supported.
 
     Returns:
         The solutions, in the shape of the right-hand sides; inf or NaN for a singular matrix.

@@ -59,14 +59,14 @@ def invert(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _within(y: Any):
-    """Return shift counts clipped to the dtype's largest, as in TensorFlow."""
+    """Clip shift counts to 0 to the dtype's number of bits - 1, as TensorFlow does."""
     last = np.asarray(8 * y.dtype.size - 1, y.dtype.np)
     return elementwise.clip(y, np.zeros((), y.dtype.np), last)
 
 
 @operation
 def left_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
-    """Return `x` with its bits shifted left by `y`, which is from 0 to the number of bits - 1."""
+    """Return `x` with its bits shifted left by `y`, clipped to 0 to the number of bits - 1."""
     x, y = _integers(x, y, "left_shift")
     return numerics.left_shift(x, _within(y))
 
@@ -80,7 +80,7 @@ def right_shift(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor
 
 @operation
 def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
-    """Return the bits of numbers as another dtype.
+    """Reinterpret the bits of numbers as another dtype.
 
     Args:
         input: numbers. For a larger dtype, the elements along the last axis form one number.
@@ -98,7 +98,7 @@ def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tens
     if new > size and (not x.ndim or x.shape[-1] != new // size):
         raise InvalidArgumentError(
             f"bitcast: Cannot bitcast from {x.dtype} of shape {x.shape} to {wanted}: expected a "
-            f"last axis of {new // size}."
+            f"last axis of size {new // size}."
         )
     x = movement.expand_axes(x, (x.ndim,)) if size > new else x
     y = numerics.bitcast(x, dtype=wanted.np)

@@ -66,7 +66,7 @@ def _uniform(range_max):
 
 
 def _sampled(shares, true_classes, num_true, num_sampled, unique, seed, what):
-    """Return the Candidates for the probabilities `shares` of all classes."""
+    """Draw classes with the probabilities `shares`; return the Candidates."""
     classes, count = tensor(true_classes), int(num_sampled)
     if classes.ndim != 2 or classes.shape[-1] != int(num_true):
         raise ShapeError(
@@ -109,7 +109,7 @@ def uniform_candidate_sampler(
         true_classes: integers (batch, num_true).
         num_true: the number of true classes of each row.
         num_sampled: the number of classes to draw.
-        unique: whether a class is drawn once at most.
+        unique: whether each class is drawn at most once.
         range_max: the number of classes.
         seed: an int that seeds a separate generator; None for the global generator.
 
@@ -148,8 +148,8 @@ def fixed_unigram_candidate_sampler(
     """Draw classes with the probabilities of `unigrams` or of a file.
 
     Args:
-        true_classes, num_true, num_sampled, unique, range_max, seed: as
-            `uniform_candidate_sampler`'s.
+        true_classes, num_true, num_sampled, unique, range_max, seed: as in
+            `uniform_candidate_sampler`.
         vocab_file: a CSV file whose last column is the weight of each class.
         distortion: the exponent that is applied to the weights.
         num_reserved_ids: the number of classes before the first class with a weight; they are not
@@ -185,8 +185,8 @@ def _weights_of(path, what):
         raise NotFoundError(f"{what}: there is no `vocab_file` {path!r}.") from None
 
 
-# maps `range_max` to the counts of the true classes that `learned_unigram_candidate_sampler` has
-# received.
+# {range_max: for each class, 1 + how often it was a true class in earlier calls of
+# `learned_unigram_candidate_sampler`}
 _seen: dict[int, np.ndarray] = {}
 
 
@@ -195,7 +195,7 @@ def learned_unigram_candidate_sampler(
     true_classes: Any, num_true: Any, num_sampled: Any, unique: Any, range_max: Any,
     seed: Any = None, name: str | None = None,
 ) -> Candidates:  # fmt: skip
-    """Draw classes in proportion to 1 + their count as true classes in earlier calls.
+    """Draw each class in proportion to 1 + how often it was a true class in earlier calls.
 
     The arguments are those of `uniform_candidate_sampler`.
     """
@@ -223,7 +223,7 @@ def compute_accidental_hits(
     true_classes: Any, sampled_candidates: Any, num_true: Any, seed: Any = None,
     name: str | None = None,
 ) -> AccidentalHits:  # fmt: skip
-    """Return where a sampled class is a true class of a row.
+    """Find the sampled classes that are among the true classes of a row.
 
     Args:
         true_classes: integers (batch, num_true).
@@ -232,8 +232,8 @@ def compute_accidental_hits(
         seed: ignored.
 
     Returns:
-        (indices, ids, weights): the rows, the positions in the sample, and the lowest float32
-        number for each, to add to the logits at these positions.
+        (indices, ids, weights), with one entry for each hit: its row, its position in the sample,
+        and the lowest float32 number, which excludes the class when added to its logit.
     """
     true, sampled = np.asarray(tensor(true_classes)), np.asarray(tensor(sampled_candidates))
     rows, _, places = np.nonzero(true[:, :, None] == sampled)
@@ -245,7 +245,7 @@ def compute_accidental_hits(
 
 
 def _logits(weights, biases, labels, inputs, sample, num_true, hits, subtract, what):
-    """Return the logits of the true and of the sampled classes, and the labels of all."""
+    """Return the logits of the true and the sampled classes, and their target probabilities."""
     inputs, labels = floating(inputs, what), tensor(labels)
     if labels.ndim != 2 or labels.shape[-1] != num_true:
         raise ShapeError(
@@ -302,7 +302,7 @@ def sampled_softmax_loss(
         inputs: (batch, size).
         num_sampled: the number of classes to draw for the whole batch.
         num_classes: the number of classes.
-        num_true: the number of true classes of each row, which share its probability.
+        num_true: the number of true classes of each row, each with the probability 1 / num_true.
         sampled_values: the result of a sampler; None calls `log_uniform_candidate_sampler`.
         remove_accidental_hits: leave out sampled classes that are true classes of the row.
         seed: the seed of the sampler.

@@ -45,12 +45,12 @@ def matmul(
     if output_type is not None:
         a, b = _in_int32(a, b, output_type)
     a, b = strict(tensor(a), b)
-    # `a.array.dtype` is read faster than the property `a.dtype`
+    # reading `a.array.dtype` is faster than the property `a.dtype`
     dtype = a.array.dtype if type(a) is Tensor else a.dtype.np
     if dtype.itemsize < 4 and dtype.kind in "bi":
         raise DTypeError(
             f"matmul: expected floats, complex numbers or integers of 32 bits or more, got "
-            f"{a.dtype}, whose products overflow. Give output_type=tf.int32 for 8 bits, or cast."
+            f"{a.dtype}, whose products overflow. Cast, or pass output_type=tf.int32 (8 bits only)."
         )
     if a.ndim < 2 or b.ndim < 2:
         ops.refuse_vectors(a.shape, b.shape)
@@ -147,7 +147,9 @@ def _pairs(axes, a, b):
         return tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
     if len(first) != len(second):
-        raise InvalidArgumentError(f"tensordot: `axes` must pair up, got {axes!r}.")
+        raise InvalidArgumentError(
+            f"tensordot: `axes` must be two lists of the same length, got {axes!r}."
+        )
     return (
         tuple(one_axis(i, a.ndim, "tensordot") for i in first),
         tuple(one_axis(j, b.ndim, "tensordot") for j in second),
@@ -281,8 +283,8 @@ def clip_by_norm(
 ) -> Tensor:  # fmt: skip
     """Scale `t` down where its norm over `axes` is larger than `clip_norm`.
 
-    A negative `clip_norm` is taken as 0. IndexedSlices give IndexedSlices, equal to the clipped
-    dense tensor.
+    A negative `clip_norm` is taken as 0. IndexedSlices are clipped like the dense tensor that they
+    stand for, and stay IndexedSlices.
     """
     if type(t) is IndexedSlices:
         return _on_slices(clip_by_norm, t, clip_norm, axes)
@@ -315,8 +317,8 @@ def clip_by_global_norm(
         use_norm: the global norm, if already computed.
 
     Returns:
-        The list of scaled tensors, and their global norm before. If the norm is infinite, all
-        tensors are NaN.
+        The list of scaled tensors, and the global norm before clipping. If this norm is infinite,
+        all tensors are NaN.
     """
     length = global_norm(t_list) if use_norm is None else tensor(use_norm)
     _, clip_norm = strict(length, clip_norm)

@@ -1,4 +1,4 @@
-"""TensorFlow's control flow functions, run by Python's control flow and differentiable."""
+"""TensorFlow's control flow functions, implemented by Python's control flow; differentiable."""
 
 import math
 from typing import Any
@@ -34,7 +34,8 @@ def _callable(function, what, name):
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
     """Return `true_fn()` if `pred` is true, else `false_fn()`.
 
-    If `pred` is a KerasTensor (in a functional model), both are computed and one is selected.
+    If `pred` is a KerasTensor (in a functional model), both branches are computed, and the result
+    of one is selected.
 
     >>> import framework as tf
     >>> tf.cond(tf.constant(2) > 1, lambda: "larger", lambda: "smaller")
@@ -54,10 +55,10 @@ def _chosen(pred, a, b):
 
 
 def _like_both(a, b, operation=None, args=()):
-    """Return KerasTensors of the shape of both branches' results; unequal sizes are None.
+    """Return KerasTensors for the result of either branch; sizes that differ become None.
 
     Args:
-        a, b: structures of tensors.
+        a, b: the results of the two branches, structures of tensors.
         operation, args: the model's operation that selects `a` or `b`; it is called with `args`,
             `a` and `b`.
     """
@@ -67,7 +68,8 @@ def _like_both(a, b, operation=None, args=()):
     for i, (x, y) in enumerate(zip(nest.flatten(a), nest.flatten(b))):
         if x.ndim != y.ndim or x.dtype != y.dtype:
             raise ShapeError(
-                f"Expected branches or loop steps of one rank and dtype, got {x} and {y}."
+                "cond or while_loop: expected branches, or loop steps, whose results have the same "
+                f"rank and dtype, got {x} and {y}."
             )
         shape = [m if m == n else None for m, n in zip(x.shape, y.shape)]
         made.append(KerasTensor(shape, x.dtype))
@@ -219,11 +221,11 @@ def _rows(elems, what):
         )
     if len({x.shape[0] for x in leaves}) > 1:
         raise ShapeError(
-            f"{what}: expected tensors of one size along the first axis in `elems`, got sizes "
-            f"{[x.shape[0] for x in leaves]}."
+            f"{what}: the tensors in `elems` must have the same size along the first axis, got "
+            f"sizes {[x.shape[0] for x in leaves]}."
         )
     if leaves[0].shape[0] is None:
-        raise SymbolicValueError(f"{what}: the number of rows is not known yet.")
+        raise SymbolicValueError(f"{what}: the number of rows of `elems` is not known yet.")
     if not leaves[0].shape[0]:
         return [], leaves
     columns = [movement.unstack(x, axis=0) for x in leaves]
@@ -285,7 +287,7 @@ def _checked(result, wanted, dtypes):
 
 
 def _of_no_rows(fn, elems, leaves, wanted, dtypes):
-    """Return the result for `elems` without rows; `fn` on zeros gives the shape of its results."""
+    """Return an empty result for `elems` without rows; `fn` is called on zeros to get its shape."""
     zeros = [Tensor(np.zeros(x.shape[1:], x.dtype.np)) for x in leaves]
     with pause_all():
         row = _checked(fn(nest.pack_sequence_as(elems, zeros)), wanted, dtypes)
@@ -293,7 +295,7 @@ def _of_no_rows(fn, elems, leaves, wanted, dtypes):
 
 
 def _folded(fn, elems, initializer, backwards, what):
-    """Return the list of the accumulated values after each row, in the order of computation."""
+    """Fold `fn` over the rows; return the last accumulated value, and a list of all of them."""
     _callable(fn, what, "fn")
     rows, _ = _rows(elems, what)
     rows = rows[::-1] if backwards else rows
@@ -354,7 +356,7 @@ def scan(
 
     Args:
         fn, elems, initializer: as in `foldl`.
-        reverse: go from the last row to the first; the result i is still that of row i.
+        reverse: go from the last row to the first; entry i of the result still belongs to row i.
         parallel_iterations, back_prop, swap_memory, infer_shape: ignored.
 
     >>> import framework as tf

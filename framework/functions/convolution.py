@@ -20,12 +20,12 @@ def convolution(
     input: TensorLike, filters: TensorLike, strides: Any = None, padding: Any = "VALID",
     data_format: Any = None, dilations: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Convolve over one, two or three spatial axes (the number that `filters` has).
+    """Convolve over one, two or three spatial axes: as many as `filters` has.
 
     Args:
         input: of shape (batch, *spatial, channels); several leading batch axes are allowed.
-        filters: of shape (*size, channels, filters). If their channels are a divisor of the
-            input's, the convolution is grouped.
+        filters: of shape (*size, channels, filters). If `channels` is a fraction of the input's
+            channels, such as a half, the convolution is grouped.
         strides: an int, or one for each spatial axis.
         padding: "VALID"; "SAME", for outputs of size ceil(input / stride); or a pair (before,
             after) for each axis of the input, (0, 0) for batch and channels.
@@ -141,8 +141,8 @@ def _groups(channels, w, what):
     groups = channels // inner if inner else 0
     if not groups or channels % inner or filters % groups:
         raise ShapeError(
-            f"{what}: filters of shape {w.shape} expect {inner} channels, or groups of {inner} "
-            f"channels whose number divides the {filters} filters; the input has {channels}."
+            f"{what}: filters of shape {w.shape} expect {inner} input channels, or {inner} in "
+            f"each of k groups where k divides {filters}; the input has {channels} channels."
         )
     return groups
 
@@ -217,7 +217,7 @@ def conv1d_transpose(
     input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: Any,
     padding: Any = "SAME", data_format: Any = "NWC", dilations: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Apply the transpose of `conv1d`, its gradient for the input; see `conv2d_transpose`."""
+    """Apply the transpose of `conv1d` (its gradient w.r.t. the input); see `conv2d_transpose`."""
     what = "conv1d_transpose"
     return _transposed(
         1, input, filters, output_shape, strides, padding, data_format, dilations, what
@@ -230,7 +230,7 @@ def conv2d_transpose(
     padding: Any = "SAME", data_format: Any = "NHWC", dilations: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Apply the transpose of `conv2d`, which is its gradient for the input.
+    """Apply the transpose of `conv2d`, which is its gradient with respect to the input.
 
     A stride of s makes the result s times as large as the input.
 
@@ -260,7 +260,7 @@ def conv3d_transpose(
     padding: Any = "SAME", data_format: Any = "NDHWC", dilations: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Apply the transpose of `conv3d`, its gradient for the input; see `conv2d_transpose`."""
+    """Apply the transpose of `conv3d` (its gradient w.r.t. the input); see `conv2d_transpose`."""
     what = "conv3d_transpose"
     return _transposed(
         3, input, filters, output_shape, strides, padding, data_format, dilations, what

@@ -27,7 +27,7 @@ def _checked(x, type, n, axis, norm, what):
     if axis != -1:
         raise InvalidArgumentError(f"{what}: expected `axis` -1, got {axis!r}.")
     if n is not None and n < 1:
-        raise InvalidArgumentError(f"{what}: expected `n`, a positive int or None, got {n!r}.")
+        raise InvalidArgumentError(f"{what}: `n` must be a positive int or None, got {n!r}.")
     if type not in (1, 2, 3, 4):
         raise InvalidArgumentError(f"{what}: expected `type` 1, 2, 3 or 4, got {type!r}.")
     if norm not in (None, "ortho") or (norm and type == 1):
@@ -39,7 +39,7 @@ def _checked(x, type, n, axis, norm, what):
         raise DTypeError(f"{what}: expected float32 or float64, got {x.dtype}. Cast it by tf.cast.")
     if not x.ndim or (type == 1 and x.shape[-1] < 2):
         raise ShapeError(
-            f"{what}: expected a last axis{' of 2 or more' if type == 1 else ''}, got shape "
+            f"{what}: expected a last axis{' of size 2 or more' if type == 1 else ''}, got shape "
             f"{tuple(x.shape)}."
         )
     return x
@@ -58,7 +58,7 @@ def dct(
         n: the length of the transform, by default that of the axis; a longer axis is cut, a shorter
             one padded with zeros.
         axis: -1.
-        norm: "ortho" for the orthonormal transform (not of type 1), or None.
+        norm: "ortho" for the orthonormal transform (not available for type 1), or None.
     """
     x = _checked(input, type, n, axis, norm, "dct")
     return _cosines(x if n is None else fitted(x, int(n), x.ndim - 1), type, norm)
@@ -71,7 +71,8 @@ def idct(
 ) -> Tensor:  # fmt: skip
     """Return the inverse of `dct`.
 
-    If `norm` is None, it is multiplied by 2 * length, or for type 1 by 2 * (length - 1).
+    If `norm` is None, the result is the inverse times 2 * length, or for type 1 times
+    2 * (length - 1).
     """
     x = _checked(input, type, n, axis, norm, "idct")
     x = x if n is None else fitted(x, int(n), x.ndim - 1)
@@ -130,8 +131,9 @@ def linear_to_mel_weight_matrix(
     if not 0 <= low < high <= rate / 2 or bands < 1 or bins < 1 or not dtype.is_floating:
         raise InvalidArgumentError(
             f"{what}: expected positive numbers of bins, 0 <= lower_edge_hertz < upper_edge_hertz "
-            f"<= sample_rate / 2 and a floating dtype, got {bands}, {bins}, {low}, {high}, {rate} "
-            f"and {dtype}."
+            f"<= sample_rate / 2 and a floating dtype, got num_mel_bins={bands}, "
+            f"num_spectrogram_bins={bins}, lower_edge_hertz={low}, upper_edge_hertz={high}, "
+            f"sample_rate={rate} and dtype={dtype}."
         )
     weights = mel_weights(bands, bins, rate, low, high)
     return Tensor(weights.astype(dtype.np))
@@ -141,7 +143,7 @@ def linear_to_mel_weight_matrix(
 def mfccs_from_log_mel_spectrograms(
     log_mel_spectrograms: TensorLike, name: str | None = None
 ) -> Tensor:
-    """Return mel-frequency cepstral coefficients: `dct` over the bands, divided by √(2 bands).
+    """Return mel-frequency cepstral coefficients: `dct` over the bands, divided by √(2 * bands).
 
     Args:
         log_mel_spectrograms: logarithms of shape (..., bands).

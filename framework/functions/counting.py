@@ -80,8 +80,8 @@ def searchsorted(
     x, values = strict_all(sorted_sequence, values)
     if not x.ndim or not values.ndim or x.shape[:-1] != values.shape[:-1]:
         raise ShapeError(
-            "searchsorted: expected `sorted_sequence` and `values` with equal leading axes and a "
-            f"last axis, got shapes {x.shape} and {values.shape}."
+            "searchsorted: `sorted_sequence` and `values` must have rank 1 or more and equal "
+            f"leading axes, got shapes {x.shape} and {values.shape}."
         )
     return ops.searchsorted(x, values, side=side, dtype=dtypes.as_dtype(out_type).np)
 
@@ -97,7 +97,7 @@ def bincount(
     Args:
         arr: non-negative integers.
         weights: the number to add for each element instead of 1, in the shape of `arr`; the result
-            has this dtype.
+            has the dtype of `weights`.
         minlength, maxlength: the least and largest length of the result; larger integers are left
             out.
         dtype: the dtype of the result if `weights` is None.
@@ -131,7 +131,7 @@ def bincount(
 def _no_integers(x):
     if x.array.size:
         raise DTypeError(f"bincount: `arr` must hold integers, got {x.dtype}.")
-    # accept an empty list, which converts to float32
+    # accept an empty list, although it converts to a float32 tensor
     return cast(x, dtype=np.dtype(np.int32))
 
 
@@ -190,7 +190,7 @@ def confusion_matrix(
     """Count the samples of each class (row) that were predicted as each class (column).
 
     Args:
-        labels, predictions: integers from 0, of one shape apart from axes of size 1.
+        labels, predictions: classes, integers from 0; axes of size 1 apart, of the same shape.
         num_classes: by default the largest integer plus 1.
         weights: the number to add for each sample instead of 1.
         dtype: the dtype of the result.

@@ -73,7 +73,7 @@ def convert_to_tensor(
 
     Args:
         value: a tensor, variable, array, number or nest of numbers and tensors.
-        dtype: the expected dtype; a tensor of another dtype raises.
+        dtype: the expected dtype; a tensor of another dtype raises an error.
         dtype_hint: the preferred dtype, ignored if `value` does not fit.
     """
     if dtype is None and dtype_hint is not None and not hasattr(value, "dtype"):
@@ -92,7 +92,7 @@ def is_tensor(x: TensorLike) -> bool:
 # ---- from a shape --------------------------------------------------------------------------------
 
 
-# For functions that create a tensor, -1 in a shape is an error; elsewhere -1 is inferred.
+# The functions whose `shape` must not contain -1; in others, -1 stands for an inferred size.
 _FROM_NOTHING = frozenset(("zeros", "ones", "fill"))
 
 
@@ -107,7 +107,7 @@ def sizes(shape, what):
             raise InvalidArgumentError(f"{what}: Dimension {min(found)} must be >= 0.")
         return found
     except SymbolicValueError:
-        raise  # a size from a KerasTensor is known only when the model runs
+        raise  # the size depends on a KerasTensor, and is known only when the model runs
     except TypeError:
         raise InvalidArgumentError(
             f"{what}: `shape` must be ints, without None, got {shape!r}."
@@ -210,7 +210,7 @@ def range(
 ) -> Tensor:  # fmt: skip
     """Return the numbers from `start` to below `limit` in steps of `delta`.
 
-    With a single argument, it is the limit, and `start` is 0.
+    A single argument is taken as the limit; `start` is then 0.
 
     >>> import framework as tf
     >>> tf.range(3).numpy(), tf.range(3, 18, 5).numpy()
@@ -232,7 +232,7 @@ def range(
 
 
 def _ranked(parts):
-    """Return the dtype of `range`: as in TensorFlow, float32 and int32 make float32."""
+    """Return the parts that decide the dtype of `range`: the floats, as in TensorFlow, or all."""
     floats = [p for p in parts if p.dtype.kind == "f"]
     return floats or parts
 
@@ -272,8 +272,8 @@ def one_hot(
     """Return `on_value` at each index along a new axis of size `depth`, `off_value` elsewhere.
 
     Args:
-        indices: integers, or a NumPy array, which is cast to int64; an index outside [0, depth)
-            gives a row of `off_value`.
+        indices: integers, or a NumPy array of floats or booleans, which is cast to int64; an index
+            outside [0, depth) gives a row of `off_value`.
         depth: an int, the size of the new axis.
         on_value, off_value: by default 1 and 0.
         axis: the position of the new axis; None or -1 for the last.

@@ -23,7 +23,9 @@ def ctc_loss(
     logits_time_major: bool = True, unique: Any = None, blank_index: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the loss of label sequences without an alignment to the steps. Graves et al. 2006.
+    """Return the CTC loss of label sequences that are not aligned with the time steps.
+
+    Graves et al. 2006.
 
     Args:
         labels: integers (batch, labels); those after `label_length` are ignored.
@@ -33,7 +35,7 @@ def ctc_loss(
         logit_length: the number of steps of each sequence, integers (batch,).
         logits_time_major: whether the first axis of `logits` is the time.
         unique: ignored; the loss is as fast without it.
-        blank_index: the class of the blank, by default 0; negative ones count from the last.
+        blank_index: the class of the blank, by default 0; a negative one counts from the end.
 
     >>> import framework as tf
     >>> logits = tf.zeros([3, 1, 4])
@@ -91,7 +93,7 @@ def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tens
 
 
 def _steps(inputs, what):
-    """Return logits (time, batch, classes) as (batch, time, classes)."""
+    """Transpose logits of shape (time, batch, classes) to (batch, time, classes)."""
     x = widened(floating(inputs, what))
     if x.ndim != 3:
         raise ShapeError(f"{what}: expected `inputs` (time, batch, classes), got {x.shape}.")
@@ -110,7 +112,7 @@ def ctc_greedy_decoder(
     inputs: TensorLike, sequence_length: TensorLike, merge_repeated: bool = True,
     blank_index: Any = None,
 ) -> tuple[list[SparseTensor], Tensor]:  # fmt: skip
-    """Return the labels of the largest logit of each step, without blanks.
+    """Return the class with the largest logit at each step, without blanks.
 
     Args:
         inputs: logits (time, batch, classes).
@@ -150,7 +152,7 @@ def ctc_beam_search_decoder(
         top_paths: the number of sequences to return, at most `beam_width`.
 
     Returns:
-        (decoded, log_probability): a list of SparseTensor of int64 labels (batch, longest), and
+        (decoded, log_probability): a list of SparseTensors of int64 labels (batch, longest), and
         the logarithms of their probabilities (batch, top_paths).
     """
     x, lengths = _steps(inputs, "ctc_beam_search_decoder"), tensor(sequence_length)
@@ -188,7 +190,9 @@ def edit_distance(
             )
     shapes = [tuple(np.asarray(s.dense_shape).tolist()) for s in (hypothesis, truth)]
     if len(shapes[0]) != len(shapes[1]):
-        raise ShapeError(f"edit_distance: expected one rank, got shapes {shapes[0]}, {shapes[1]}.")
+        raise ShapeError(
+            f"edit_distance: expected equal ranks, got shapes {shapes[0]}, {shapes[1]}."
+        )
     found = np.zeros([max(m, n) for m, n in zip(shapes[0][:-1], shapes[1][:-1])], np.float32)
     mine, true = _sequences(hypothesis), _sequences(truth)
     for place in np.ndindex(found.shape):
@@ -201,7 +205,7 @@ def edit_distance(
 
 
 def _sequences(sparse):
-    """Return {index without the last axis: the sequence as a list}."""
+    """Return {index without its last entry: the values of that row as a list}."""
     rows: dict[tuple[int, ...], list[Any]] = {}
     for index, value in zip(np.asarray(sparse.indices).tolist(), np.asarray(sparse.values)):
         rows.setdefault(tuple(index[:-1]), []).append(value)
@@ -209,11 +213,11 @@ def _sequences(sparse):
 
 
 def _distance(a, b):
-    """Return the edit distance of two lists, row by row of the table of distances."""
+    """Return the edit distance of two lists: compute its table of prefix distances row by row."""
     row = np.arange(len(b) + 1)
     for i, x in enumerate(a, 1):
         grown = np.minimum(row[1:] + 1, row[:-1] + np.array([x != y for y in b], int))
-        # A chain of insertions is a running minimum over the cells to the left.
+        # The cheapest chain of insertions is a running minimum over the cells to the left.
         steps = np.arange(len(b) + 1)
         row = np.minimum.accumulate(np.append(i, grown) - steps) + steps
     return float(row[-1])

@@ -1,4 +1,4 @@
-"""TensorFlow's functions that ops declare by `public`, each created at its first use.
+"""TensorFlow's functions that call a single op (`ops/public.py`), each created at its first use.
 
 >>> import framework as tf
 >>> tf.math.atan([0.0, 1.0]).numpy().round(3)

@@ -63,7 +63,7 @@ def set_visible_devices(devices: Any, device_type: Any = None) -> None:
     missing = [d for d in devices if d not in list_physical_devices()]
     if missing:
         raise InvalidArgumentError(
-            f"set_visible_devices: `devices` has {missing[0]!r}, which does not exist; use "
+            f"set_visible_devices: `devices` contains {missing[0]!r}, which does not exist; use "
             f"{list_physical_devices()[0]!r}."
         )
     if device_type in (None, _CPU) and not devices:
@@ -98,7 +98,7 @@ class LogicalDeviceConfiguration(NamedTuple):
 def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
     """Divide the CPU into logical devices in name only: `tf.device` accepts their names.
 
-    They run on the same threads, and a strategy has one replica.
+    All of them run on the same threads, and a distribution strategy still has one replica.
 
     Raises:
         InvalidArgumentError: there is no such device.
@@ -110,7 +110,8 @@ def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
         )
     if len(logical_devices or ()) > 1:
         logging.getLogger("framework").warning(
-            f"The {len(logical_devices)} parts of the CPU are one device."
+            f"set_logical_device_configuration: all {len(logical_devices)} logical devices run on "
+            "the same CPU threads."
         )
 
 

@@ -66,8 +66,8 @@ def diag(
         num_rows, num_cols: the size of the matrix; -1 for the smallest size that fits the
             diagonals.
         padding_value: the value of the other elements.
-        align: how shorter diagonals are aligned in the rows of `diagonal`: superdiagonals, then
-            subdiagonals: "RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT" or "RIGHT_RIGHT".
+        align: "RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT" or "RIGHT_RIGHT": how superdiagonals, and
+            how subdiagonals, are aligned in the rows of `diagonal` if they are shorter.
 
     >>> import framework as tf
     >>> tf.linalg.diag([1, 2], k=1).numpy()
@@ -86,12 +86,12 @@ def diag(
 
 
 def _of(x, value):
-    """Return the fill value in the dtype of `x`: for booleans 0 becomes False."""
+    """Return the fill value for `x`; if `x` is boolean, an int such as 0 becomes a bool."""
     return bool(value) if x.dtype.is_bool and type(value) is int else value
 
 
 def _extent(length, low, high, rows, columns):
-    """Return (rows, columns) of the matrices."""
+    """Return the matrices' (rows, columns); -1 becomes the smallest size that fits."""
     least_rows, least_columns = length - min(high, 0), length + max(low, 0)
     if rows == columns == -1:
         rows = columns = max(least_rows, least_columns)
@@ -115,7 +115,7 @@ def diag_part(
         input: matrices.
         k: the diagonal, 0 the main one, positive above it; or a pair (lowest, highest): the result
             then has one row per diagonal, the highest first.
-        padding_value: the value that fills the rows of shorter diagonals.
+        padding_value: the value that pads shorter diagonals to the length of the longest.
         align: how shorter diagonals are aligned in their rows, see `diag`.
 
     >>> import framework as tf
@@ -183,7 +183,7 @@ def _places(rows, columns, band, align, what):
     lengths = np.minimum(rows + np.minimum(k, 0), columns - np.maximum(k, 0))
     longest = max(int(lengths.max(initial=0)), 0)
     above, below = (side == "LEFT" for side in align.split("_"))
-    # k = 0 has the full length and no padding, so the alignment does not matter
+    # the main diagonal, k = 0, is never padded, so its alignment does not matter
     left = np.where(k >= 0, above, below)
     along = np.arange(longest) - np.where(left, 0, longest - lengths)
     there = (along >= 0) & (along < lengths)
@@ -192,7 +192,7 @@ def _places(rows, columns, band, align, what):
 
 
 def _placed(x, rows, columns, band, align, what):
-    """Return matrices with `x` on the diagonals and zeros elsewhere, and the diagonals' mask."""
+    """Return matrices with `x` on diagonals and zeros elsewhere, and a mask of the diagonals."""
     row, column, there = _places(rows, columns, band, align, what)
     if band[0] == band[1]:
         x = movement.expand_axes(x, (x.ndim - 1,))

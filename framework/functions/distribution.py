@@ -32,7 +32,7 @@ class ReduceOp(enum.Enum):
 
 
 class InputContext(NamedTuple):
-    """The argument of a function that creates the dataset of a worker.
+    """The argument of the function passed to `distribute_datasets_from_function`.
 
     >>> InputContext(num_replicas_in_sync=1).get_per_replica_batch_size(64)
     64
@@ -48,7 +48,7 @@ class InputContext(NamedTuple):
 
 
 class ValueContext(NamedTuple):
-    """The argument of a function that creates the value of a replica."""
+    """The argument of the function passed to `experimental_distribute_values_from_function`."""
 
     replica_id_in_sync_group: int = 0
     num_replicas_in_sync: int = 1
@@ -67,7 +67,7 @@ class InputOptions:
 
 
 class _Accepted:
-    """A setting of communication between devices, without effect."""
+    """Base class of settings for communication between devices, which have no effect."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         self.args, self.kwargs = args, kwargs
@@ -78,15 +78,15 @@ class CrossDeviceOps(_Accepted):
 
 
 class HierarchicalCopyAllReduce(CrossDeviceOps):
-    """A way of exchanging values, accepted without effect."""
+    """Hierarchical all-reduce between devices, accepted without effect."""
 
 
 class NcclAllReduce(CrossDeviceOps):
-    """A way of exchanging values, accepted without effect."""
+    """All-reduce between devices by NCCL, accepted without effect."""
 
 
 class ReductionToOneDevice(CrossDeviceOps):
-    """A way of exchanging values, accepted without effect."""
+    """Reduction of all values on one device, accepted without effect."""
 
 
 class CommunicationOptions(_Accepted):
@@ -112,7 +112,7 @@ class ReplicaContext:
 
     @property
     def strategy(self):
-        """The strategy."""
+        """The strategy that runs the function."""
         return self._strategy
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
@@ -275,12 +275,12 @@ def has_strategy() -> bool:
 
 
 def in_cross_replica_context() -> bool:
-    """Return whether a scope is active outside of a function that a strategy runs."""
+    """Return whether the caller is in a strategy's scope, but not in a function run by it."""
     return has_strategy() and getattr(_thread, "replica", None) is None
 
 
 def get_replica_context() -> Any:
-    """Return the context of the function that a strategy runs; None in a scope outside of it."""
+    """Return the replica context; None in a strategy's scope outside of functions run by it."""
     found = getattr(_thread, "replica", None)
     if found is None and not has_strategy():
         return ReplicaContext(_DEFAULT)
@@ -352,4 +352,4 @@ def scale_regularization_loss(regularization_loss: Any) -> Any:
     >>> tf.nn.scale_regularization_loss([1.0, 2.0]).numpy()
     np.float32(3.0)
     """
-    return reduce_sum(regularization_loss) / 1  # `/` converts integers to float64
+    return reduce_sum(regularization_loss) / 1  # `/ 1` converts integers to float64

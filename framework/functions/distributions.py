@@ -1,4 +1,4 @@
-"""Random numbers with tensors as parameters: gamma, Poisson and binomial."""
+"""Random numbers from distributions whose parameters are tensors: gamma, Poisson, binomial."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ def _rates(alpha, beta, dtype, what):
 def _gamma_numbers(source, shape, alpha, beta, dtype, what):
     concentrations = parameter(alpha, what, "alpha", low=0, open_low=True)
     unit = random.draw(source, "gamma", shape, dtype, concentrations)
-    # as in TensorFlow, no result is 0, whose logarithm would be -inf
+    # as in TensorFlow, results are never 0, because the logarithm of 0 is -inf
     tiny = np.finfo(unit.dtype.np).tiny
     return elementwise.maximum(elementwise.divide(unit, beta), tiny)
 
@@ -146,7 +146,7 @@ def binomial_numbers(source, shape, counts, probs, dtype, what):
 
 
 def parameter(value, what, name, low, high=np.inf, open_low=False):
-    """Return a distribution's parameter as an array, or raise if it is out of range."""
+    """Return a distribution's parameter as an array; raise an error if it is out of range."""
     array = np.asarray(tensor(value)).astype(np.float64)
     good = (array > low if open_low else array >= low) & (array <= high)
     if not good.all():
@@ -159,7 +159,7 @@ def parameter(value, what, name, low, high=np.inf, open_low=False):
 
 
 def shape_for(shape, what, **parameters):
-    """Return `shape`, or raise if the parameters do not broadcast to it."""
+    """Return `shape` as a tuple; raise an error if the parameters do not broadcast to it."""
     shape = sizes(shape, what)
     shapes = {name: tuple(p.shape) for name, p in parameters.items()}
     try:

@@ -1,4 +1,4 @@
-"""TensorFlow's elementwise functions. Operands broadcast; two different dtypes raise.
+"""TensorFlow's elementwise functions. Operands broadcast; different dtypes raise an error.
 
 >>> import framework as tf
 >>> tf.add([1.0, 2.0], 3.0).numpy()
@@ -114,7 +114,7 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
         total, other = strict(total, each)
         if total.shape != other.shape:
             raise InvalidArgumentError(
-                f"add_n: all inputs must have one shape, got {total.shape} and {other.shape}."
+                f"add_n: all inputs must have the same shape, got {total.shape} and {other.shape}."
             )
         total = ops.add(total, other)
     return total
@@ -179,7 +179,7 @@ def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tenso
 def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Any:
     """Cast x to another dtype. Gradients pass between floating and complex dtypes only.
 
-    IndexedSlices give IndexedSlices, a SparseTensor a SparseTensor.
+    The result for IndexedSlices is IndexedSlices, and for a SparseTensor a SparseTensor.
 
     >>> import framework as tf
     >>> tf.cast([1.8, 2.2], tf.int32).numpy()

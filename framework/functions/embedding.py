@@ -44,7 +44,9 @@ def embedding_lookup(
         raise InvalidArgumentError(f"embedding_lookup: `ids` must be integers, got {ids.dtype}.")
     parts = list(params) if isinstance(params, (list, tuple)) else [params]
     if not parts:
-        raise InvalidArgumentError("embedding_lookup: expected `params`, got an empty list.")
+        raise InvalidArgumentError(
+            "embedding_lookup: expected at least one tensor in `params`, got an empty list."
+        )
     rows = _of_one(parts[0], ids) if len(parts) == 1 else _of_parts(parts, ids)
     if max_norm is None:
         return rows

@@ -11,7 +11,8 @@ from framework.core.recorders import Recorder, push, remove, thread
 class FiniteCheck(Recorder):
     """A recorder that raises at the first op whose output has inf or NaN."""
 
-    # Updates and backward passes that a plan would fuse are run op by op, to check each op.
+    # With True, optimizer updates and backward passes that would run as one fused function run op
+    # by op, so that the output of each op is checked.
     replays = True
 
     def op(self, op, args, attrs, outputs, saved):

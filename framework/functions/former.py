@@ -1,4 +1,4 @@
-"""Names of TensorFlow's early versions that tutorials still use."""
+"""Names from early versions of TensorFlow that tutorials still use."""
 
 from types import SimpleNamespace
 from typing import Any

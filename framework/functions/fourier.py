@@ -91,7 +91,7 @@ def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def fitted(x, size, axis):
-    """Cut an axis to `size` elements, or add zeros up to it."""
+    """Cut an axis to `size` elements, or pad it with zeros to this size."""
     front, n = (slice(None),) * axis, x.shape[axis]
     if n > size:
         return movement.getitem(x, index=(*front, slice(size)))
@@ -107,7 +107,7 @@ def _lengths(given, default, what):
     lengths = np.asarray(given)
     if lengths.shape != (len(default),) or lengths.dtype.kind not in "iu" or (lengths < 1).any():
         raise InvalidArgumentError(
-            f"{what}: expected `fft_length` of {len(default)} positive ints, got {given!r}."
+            f"{what}: `fft_length` must be {len(default)} positive ints, got {given!r}."
         )
     return tuple(lengths.tolist())
 
@@ -164,8 +164,7 @@ def irfft(input_tensor: TensorLike, fft_length: Any = None, name: str | None = N
 
     Args:
         input_tensor: complex numbers.
-        fft_length: one int in a list, how many numbers to return, by default the even number 2
-            (frequencies - 1).
+        fft_length: one int in a list, how many numbers to return, by default 2 * (frequencies - 1).
     """
     return _back_transform(input_tensor, fft_length, 1, "irfft")
 

@@ -1,4 +1,4 @@
-"""Functions of tf.signal: frames of signals, their sums, and short-time Fourier transforms.
+"""Functions of tf.signal: split signals into frames, overlap-add, short-time Fourier transforms.
 
 >>> import framework as tf
 >>> tf.signal.frame([1, 2, 3, 4], frame_length=2, frame_step=1).numpy().tolist()
@@ -44,14 +44,14 @@ def frame(
     signal: TensorLike, frame_length: Any, frame_step: Any, pad_end: Any = False,
     pad_value: TensorLike = 0, axis: Axis = -1, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the frames of `frame_length` elements along an axis, `frame_step` apart.
+    """Split an axis into frames of `frame_length` elements that begin `frame_step` apart.
 
     Args:
         signal: a tensor of shape (..., size, ...).
         frame_length, frame_step: ints.
         pad_end: True to begin a frame at each step, and to pad frames beyond the end.
         pad_value: the value of the padding.
-        axis: the axis of the elements.
+        axis: the axis to split.
 
     Returns:
         A tensor of shape (..., frames, frame_length, ...).
@@ -78,14 +78,14 @@ def frame(
 
 @operation
 def overlap_and_add(signal: TensorLike, frame_step: Any, name: str | None = None) -> Tensor:
-    """Return the sum of frames that begin `frame_step` apart.
+    """Return the signal that is the sum of overlapping frames, which begin `frame_step` apart.
 
     Args:
         signal: frames, of shape (..., frames, frame_length).
         frame_step: an int.
 
     Returns:
-        A tensor of shape (..., (frames - 1) frame_step + frame_length).
+        A tensor of shape (..., (frames - 1) * frame_step + frame_length).
 
     >>> import framework as tf
     >>> tf.signal.overlap_and_add([[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]], 2).numpy()
@@ -145,11 +145,12 @@ def inverse_stft(
     Args:
         stfts: complex numbers of shape (..., frames, fft_length // 2 + 1).
         frame_length, frame_step, fft_length: those of `stft`.
-        window_fn: the window of frames before the sum. `inverse_stft_window_fn(frame_step)`
-            recovers the signals, except at both ends, where fewer frames overlap.
+        window_fn: returns the window to multiply each frame by before the sum.
+            `inverse_stft_window_fn(frame_step)` recovers the signals, except at both ends, where
+            fewer frames overlap.
 
     Returns:
-        Real numbers of shape (..., (frames - 1) frame_step + frame_length).
+        Real numbers of shape (..., (frames - 1) * frame_step + frame_length).
     """
     x = _of_rank(tensor(stfts), 2, "inverse_stft")
     length = _positive(frame_length, "inverse_stft: frame_length")
@@ -163,7 +164,7 @@ def inverse_stft(
 def inverse_stft_window_fn(
     frame_step: Any, forward_window_fn: Callable = hann_window, name: str | None = None
 ) -> Callable:
-    """Return the `window_fn` of `inverse_stft` that inverts `stft` with a window.
+    """Return the `window_fn` with which `inverse_stft` inverts an `stft` with another window.
 
     Args:
         frame_step: an int.

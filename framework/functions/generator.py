@@ -54,7 +54,7 @@ class Generator:
 
     @classmethod
     def from_key_counter(cls, key: TensorLike, counter: Any, alg: Any):
-        """Return a generator seeded by `key`, after `counter` draws: an int or a pair (int, 0)."""
+        """Return a generator seeded by `key` that skips `counter` draws, an int or (int, 0)."""
         _check_algorithm(alg)
         return cls(state=_state_of(key, counter))
 
@@ -82,7 +82,7 @@ class Generator:
         self.reset((int(seed) % 2**32, 0))
 
     def reset_from_key_counter(self, key: TensorLike, counter: Any) -> None:
-        """Continue with the seed `key`, after `counter` draws: an int or a pair (int, 0)."""
+        """Restart from the seed `key`, and skip `counter` draws, an int or a pair (int, 0)."""
         self.reset(_state_of(key, counter))
 
     def skip(self, delta: TensorLike) -> None:

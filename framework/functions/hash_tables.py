@@ -1,4 +1,4 @@
-"""Tables of tf.lookup: values by keys, from tensors or text files.
+"""Lookup tables of tf.lookup, which map keys to values; filled from tensors or text files.
 
 >>> import framework as tf
 >>> keys_and_values = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
@@ -25,7 +25,7 @@ class KeyValueTensorInitializer:
     """The keys and values of a table.
 
     Args:
-        keys, values: vectors of one length.
+        keys, values: vectors of equal length.
         key_dtype, value_dtype: their dtypes; by default those of the tensors.
         name: ignored.
     """
@@ -37,7 +37,7 @@ class KeyValueTensorInitializer:
         self._keys, self._values = tensor(keys, key_dtype), tensor(values, value_dtype)
         if self._keys.ndim != 1 or tuple(self._keys.shape) != tuple(self._values.shape):
             raise ShapeError(
-                "KeyValueTensorInitializer: expected two vectors of one length, got shapes "
+                "KeyValueTensorInitializer: expected two vectors of equal length, got shapes "
                 f"{tuple(self._keys.shape)} and {tuple(self._values.shape)}."
             )
 
@@ -68,11 +68,11 @@ class TextFileInitializer(KeyValueTensorInitializer):
     Args:
         filename: a path.
         key_dtype, value_dtype: their dtypes.
-        key_index, value_index: the column, `TextFileIndex.WHOLE_LINE` or `LINE_NUMBER`.
+        key_index, value_index: a column number, `TextFileIndex.WHOLE_LINE` or `LINE_NUMBER`.
         vocab_size: the required number of lines; None for any number.
         delimiter: the string between columns.
         name: ignored.
-        value_index_offset: added to line numbers as values.
+        value_index_offset: a number to add to the line numbers if these are the values.
 
     Raises:
         LoadError: the file is missing, lacks a column, or has a wrong number of lines.
@@ -88,7 +88,9 @@ class TextFileInitializer(KeyValueTensorInitializer):
         except OSError as error:
             raise LoadError(f"TextFileInitializer: {filename} cannot be read: {error}") from None
         if vocab_size is not None and vocab_size != len(lines):
-            raise LoadError(f"{filename}: expected {vocab_size} lines, got {len(lines)}.")
+            raise LoadError(
+                f"TextFileInitializer: {filename}: expected {vocab_size} lines, got {len(lines)}."
+            )
         keys = _columns(lines, key_index, delimiter, key_dtype, 0, filename)
         values = _columns(lines, value_index, delimiter, value_dtype, value_index_offset, filename)
         super().__init__(keys, values)
@@ -103,14 +105,18 @@ def _columns(lines, index, delimiter, dtype, offset, filename):
     else:
         rows = [line.split(delimiter.encode()) for line in lines]
         if any(index >= len(row) for row in rows):
-            raise LoadError(f"{filename}: expected more than {index} columns in each line.")
+            raise LoadError(
+                f"TextFileInitializer: {filename}: expected a column {index} (from 0) in each line."
+            )
         found = [row[index] for row in rows]
     made = np.empty(len(found), object)
     made[:] = found
     try:
         return made if dtype == dtypes.string else made.astype(bytes).astype(dtype.np)
     except ValueError as error:
-        raise LoadError(f"{filename}: column {index} cannot be read as {dtype}: {error}") from None
+        raise LoadError(
+            f"TextFileInitializer: {filename}: column {index} cannot be read as {dtype}: {error}"
+        ) from None
 
 
 # ---- static tables -------------------------------------------------------------------------------
@@ -129,7 +135,7 @@ class _Found:
         self._default = default
 
     def entries(self):
-        """Return (keys, values, the value of all other keys or None)."""
+        """Return (keys, values, default); `default` is None unless all other keys share a value."""
         return list(self.values), list(self.values.values()), self._default
 
     def __call__(self, keys):
@@ -145,7 +151,7 @@ class _Found:
 
 
 def _pairs(initializer):
-    """Return {key: value}; a repeated key must have the same value."""
+    """Return {key: value}; raise an error if a key has two different values."""
     keys, values = (np.asarray(x).tolist() for x in (initializer._keys, initializer._values))
     found = {}
     for key, value in zip(keys, values):
@@ -186,7 +192,7 @@ class _Table:
         return self.lookup(keys)
 
     def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor:
-        """Return the values of keys, in their shape."""
+        """Return the values of `keys`, in the shape of `keys`."""
         raise NotImplementedError
 
 
@@ -195,7 +201,7 @@ class StaticHashTable(_Table):
 
     Args:
         initializer: a `KeyValueTensorInitializer` or `TextFileInitializer`.
-        default_value: the value of keys that the table does not have.
+        default_value: the value for keys that are not in the table.
         name, experimental_is_anonymous: ignored.
     """
 
@@ -211,11 +217,11 @@ class StaticHashTable(_Table):
 
     @property
     def default_value(self):
-        """The value of keys that the table does not have."""
+        """The value for keys that are not in the table."""
         return self._default
 
     def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor:
-        """Return the values of keys, in their shape.
+        """Return the values of `keys`, in the shape of `keys`.
 
         Args:
             keys: a tensor of `key_dtype`.
@@ -242,11 +248,11 @@ def _exported(values, table, shape=()):
 
 
 class StaticVocabularyTable(_Table):
-    """Maps words to the indices of an initializer, and other words to hash buckets.
+    """Maps the words of an initializer to its indices, and all other words to hash buckets.
 
     Args:
         initializer: keys and their int64 indices; None for buckets alone.
-        num_oov_buckets: the number of buckets, whose indices follow the largest index.
+        num_oov_buckets: the number of hash buckets; their indices follow those of the initializer.
         lookup_key_dtype: the dtype of the keys; by default that of the initializer, or string.
         name, experimental_is_anonymous: ignored.
     """
@@ -275,11 +281,11 @@ class StaticVocabularyTable(_Table):
         self._table = _Found(values, bucket, np.int64)
 
     def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor:
-        """Return the indices of keys, int64, in their shape."""
+        """Return the indices of `keys` as int64, in the shape of `keys`."""
         return look_up(_keys_of(self, keys), table=self._table)
 
     def size(self, name: str | None = None) -> Tensor:
-        """Return the number of keys and buckets, int64."""
+        """Return the number of keys plus the number of buckets, int64."""
         return tensor(np.int64(self._count))
 
 
@@ -291,8 +297,8 @@ class MutableHashTable(_Table):
 
     Args:
         key_dtype, value_dtype: the dtypes.
-        default_value: the value of keys that the table does not have, a scalar or vector; all
-            values have its shape.
+        default_value: the value for keys that are not in the table, a scalar or vector; all values
+            have the same shape.
         name, checkpoint, experimental_is_anonymous: ignored.
 
     Example:
@@ -319,7 +325,7 @@ class MutableHashTable(_Table):
 
         Args:
             keys: a tensor of `key_dtype`.
-            dynamic_default_values: the value of each key, used if the table does not have the key.
+            dynamic_default_values: a value for each key, used if the key is not in the table.
             name: ignored.
         """
         keys = np.asarray(_keys_of(self, keys))
@@ -362,7 +368,7 @@ class DenseHashTable(MutableHashTable):
     """A mutable table; as in TensorFlow, two keys are reserved as markers.
 
     Args:
-        key_dtype, value_dtype, default_value: those of `MutableHashTable`.
+        key_dtype, value_dtype, default_value: as in `MutableHashTable`.
         empty_key, deleted_key: two different keys, which cannot be inserted.
         initial_num_buckets, name, checkpoint, experimental_is_anonymous: ignored.
     """
@@ -382,7 +388,9 @@ class DenseHashTable(MutableHashTable):
         """Set the values of keys."""
         found = np.asarray(tensor(keys, self.key_dtype, casts=True)).reshape(-1).tolist()
         if used := [mark for mark in self._marks if mark in found]:
-            raise InvalidArgumentError(f"Using the empty_key or deleted_key {used[0]!r} as a key.")
+            raise InvalidArgumentError(
+                f"insert: Using the empty_key or deleted_key {used[0]!r} as a key is not allowed."
+            )
         super().insert(keys, values)
 
     insert_or_assign = insert

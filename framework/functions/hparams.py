@@ -50,7 +50,7 @@ def hparams_config_pb(hparams: Any, metrics: Any, time_created_secs: Any = None)
 
 
 def hparams(hparams: Any, trial_id: Any = None, start_time_secs: Any = None) -> bool:
-    """Write the hyperparameters of one run to the default writer; return whether it was written.
+    """Write the hyperparameters of one run to the default writer; return whether this was done.
 
     Args:
         hparams: {name or `HParam`: bool, int, float or str}.
@@ -64,11 +64,11 @@ def hparams(hparams: Any, trial_id: Any = None, start_time_secs: Any = None) -> 
 
 
 def hparams_config(hparams: Any, metrics: Any, time_created_secs: Any = None) -> bool:
-    """Write which hyperparameters and metrics an experiment has; return whether it was written.
+    """Write which hyperparameters and metrics an experiment has; return whether this was done.
 
     Args:
-        hparams: a list of `HParam`.
-        metrics: a list of `Metric`, by tag: `Metric("epoch_loss", group="validation")`.
+        hparams: a list of `HParam` objects.
+        metrics: a list of `Metric` objects, such as `Metric("epoch_loss", group="validation")`.
         time_created_secs: when the experiment began, in seconds since 1970; now if None.
 
     >>> import framework as tf
@@ -85,11 +85,11 @@ def _write(message):
 
 
 class KerasCallback(Callback):
-    """Writes the hyperparameters of a run when `fit` begins, and its success or failure.
+    """Writes a run's hyperparameters when `fit` begins, and success or failure when it ends.
 
     Args:
         writer: a folder, the `log_dir` of the `TensorBoard` callback; or a `SummaryWriter`.
-        hparams, trial_id: as the arguments of `hparams`.
+        hparams, trial_id: as in `hparams`.
 
     Example:
         >>> import tempfile
@@ -106,7 +106,7 @@ class KerasCallback(Callback):
             raise DTypeError(
                 f"KerasCallback: writer: expected a folder or a SummaryWriter, got {writer!r}."
             )
-        # this call raises errors about the values now instead of in `fit`
+        # checks the hyperparameters, so that errors are raised here and not in `fit`
         hparams_pb(hparams, trial_id)
         record = self._framework
         record.hparams, record.trial_id = dict(hparams), trial_id

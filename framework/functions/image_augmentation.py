@@ -93,8 +93,8 @@ def _cropped(value, size, source, what):
     x, size = tensor(value), [int(n) for n in size]
     if len(size) != x.ndim or any(n > m or n < 0 for n, m in zip(size, x.shape)):
         raise ShapeError(
-            f"{what}: `size` must have {x.ndim} numbers, at most those of the shape "
-            f"{tuple(x.shape)}, got {size}."
+            f"{what}: `size` must have {x.ndim} numbers >= 0, each at most the size of the axis in "
+            f"the shape {tuple(x.shape)}, got {size}."
         )
     for axis, (n, m) in enumerate(zip(size, x.shape)):
         if n < m:
@@ -138,7 +138,7 @@ def stateless_random_crop(
 
 @always
 def random_brightness(image: TensorLike, max_delta: Any, seed: Any = None) -> Tensor:
-    """Add one number from -max_delta to below `max_delta` to the values of images.
+    """Add one random number from -max_delta to below `max_delta` to the values of images.
 
     Args:
         image: a tensor; integers from 0 to the dtype's maximum stand for 0 to 1.
@@ -158,7 +158,7 @@ def stateless_random_brightness(image: TensorLike, max_delta: Any, seed: Any) ->
 
 @always
 def random_contrast(image: TensorLike, lower: Any, upper: Any, seed: Any = None) -> Tensor:
-    """Apply `adjust_contrast` with a factor from `lower` to below `upper`."""
+    """Apply `adjust_contrast` with a random factor from `lower` to below `upper`."""
     names = ("lower", "upper")
     factor = _between(source_of(seed), lower, upper, "random_contrast", names)
     return _colors.adjust_contrast(image, factor)
@@ -174,7 +174,7 @@ def stateless_random_contrast(image: TensorLike, lower: Any, upper: Any, seed: A
 
 @always
 def random_hue(image: TensorLike, max_delta: Any, seed: Any = None) -> Tensor:
-    """Apply `adjust_hue` with a number from -max_delta to below `max_delta`, at most 0.5."""
+    """Apply `adjust_hue` with a random delta of magnitude up to `max_delta`, at most 0.5."""
     return _colors.adjust_hue(image, _around(source_of(seed), max_delta, "random_hue", 0.5))
 
 
@@ -187,7 +187,7 @@ def stateless_random_hue(image: TensorLike, max_delta: Any, seed: Any) -> Tensor
 
 @always
 def random_saturation(image: TensorLike, lower: Any, upper: Any, seed: Any = None) -> Tensor:
-    """Apply `adjust_saturation` with a factor from `lower` to below `upper`."""
+    """Apply `adjust_saturation` with a random factor from `lower` to below `upper`."""
     names = ("lower", "upper")
     factor = _between(source_of(seed), lower, upper, "random_saturation", names)
     return _colors.adjust_saturation(image, factor)

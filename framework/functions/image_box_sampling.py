@@ -1,4 +1,4 @@
-"""tf.image: random parts of images that contain enough of a box.
+"""tf.image: random rectangular parts of images that contain enough of a bounding box.
 
 >>> import framework as tf
 >>> box = [[[0.2, 0.2, 0.8, 0.8]]]
@@ -27,7 +27,7 @@ _DRAWS = 4  # each attempt needs a random aspect ratio, height, row and column
 
 
 def _sample(size, boxes, draws, *, covered, proportions, areas):
-    """Return (begin, size, box) of the first valid attempt, or else of the whole image."""
+    """Return (begin, size, box) of the first valid random part; if none is, of the whole image."""
     height, width = int(size[0]), int(size[1])
     for attempt in draws.astype(float):
         part = _part(height, width, attempt, proportions, areas)
@@ -42,7 +42,7 @@ def _sample(size, boxes, draws, *, covered, proportions, areas):
 
 
 def _part(height, width, attempt, proportions, areas):
-    """Return (top, left, rows, columns), or None if no part of the image has this aspect ratio."""
+    """Return (top, left, rows, columns) of a random part, or None if it does not fit the image."""
     ratio = proportions[0] + attempt[0] * (proportions[1] - proportions[0])
     least, most = (area * height * width for area in areas)
     rows, largest = (round((area / ratio) ** 0.5) for area in (least, most))
@@ -63,7 +63,7 @@ def _part(height, width, attempt, proportions, areas):
 
 
 def _covers(part, boxes, share):
-    """Return whether a part contains at least this fraction of the area of one of the boxes."""
+    """Return whether a part contains at least the fraction `share` of the area of a box."""
     top, left, rows, columns = part
     low = np.maximum(boxes[:, :2], [top, left])
     high = np.minimum(boxes[:, 2:], [top + rows, left + columns])
@@ -87,16 +87,16 @@ def sample_distorted_bounding_box(
     min_object_covered: float = 0.1, aspect_ratio_range: Any = None, area_range: Any = None,
     max_attempts: Any = None, use_image_if_no_bounding_boxes: Any = None, name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Return a random part of an image that contains enough of one of the boxes.
+    """Return a random rectangular part of an image that contains enough of one of the boxes.
 
     Args:
         image_size: (height, width, channels), integers.
         bounding_boxes: (batch, boxes, 4), rows (y1, x1, y2, x2) from 0 to 1.
         seed: an int that seeds a separate generator; 0 or None for the global generator.
-        min_object_covered: the smallest fraction of one of the boxes that must lie in the part.
+        min_object_covered: the part must contain at least this fraction of one of the boxes.
         aspect_ratio_range: width / height of the part, by default (0.75, 1.33).
         area_range: the fraction of the image that the part covers, by default (0.05, 1.0).
-        max_attempts: the number of draws, by default 100, after which the part is the whole image.
+        max_attempts: the number of attempts, by default 100; if all fail, the part is the image.
         use_image_if_no_bounding_boxes: True to accept that there are no boxes.
 
     Returns:
@@ -146,8 +146,8 @@ def _drawn(source, what, size, boxes, covered, proportions, areas, attempts, wit
     areas = tuple(map(float, (0.05, 1.0) if areas is None else areas))
     if not 0 < proportions[0] <= proportions[1] or not 0 < areas[0] <= areas[1] <= 1:
         raise InvalidArgumentError(
-            f"{what}: expected ranges of positive numbers, areas of at most 1, got "
-            f"aspect_ratio_range={proportions} and area_range={areas}."
+            f"{what}: expected ascending ranges of positive numbers, and areas of at most 1, "
+            f"got aspect_ratio_range={proportions} and area_range={areas}."
         )
     if not 0 <= covered <= 1:
         raise InvalidArgumentError(

@@ -26,7 +26,7 @@ _COLORS = np.float32([
 
 
 def _op(name, forward, outputs, shapes, **options):
-    """Return an op of boxes and scores; `shapes` returns the shapes of its results."""
+    """Create an op on boxes and scores; `shapes` returns the shapes and dtypes of its results."""
 
     def infer(boxes, scores, **attrs):
         found = [(shape, np.dtype(dtype)) for shape, dtype in shapes(boxes, scores, **attrs)]
@@ -183,7 +183,7 @@ def non_max_suppression_padded(
         boxes: (..., boxes, 4).
         scores: (..., boxes).
         max_output_size, iou_threshold, score_threshold: as in `non_max_suppression`.
-        pad_to_max_output_size: True for `max_output_size` positions, padded with 0; necessary for
+        pad_to_max_output_size: True to pad the indices with 0 to `max_output_size`; necessary for
             batches.
         sorted_input: True if scores descend.
         canonicalized_coordinates: True if y1 <= y2 and x1 <= x2 in all boxes. Otherwise the corners
@@ -216,8 +216,8 @@ def combined_non_max_suppression(
         max_output_size_per_class, max_total_size: the largest number of boxes per class, and in
             all.
         iou_threshold, score_threshold: as in `non_max_suppression`.
-        pad_per_class: True for at most max_output_size_per_class * classes rows.
-        clip_boxes: True to cut boxes to 0 to 1.
+        pad_per_class: True to return at most max_output_size_per_class * classes boxes.
+        clip_boxes: True to clip the coordinates of boxes to [0, 1].
 
     Returns:
         (boxes, scores, classes, the number of valid rows); all other rows are 0.
@@ -276,7 +276,7 @@ def draw_bounding_boxes(
     Args:
         images: (batch, height, width, channels), floats.
         boxes: (batch, boxes, 4); 0 is the first row or column, 1 the last.
-        colors: (colors, channels), used in turn; None for ten colors from yellow.
+        colors: (colors, channels), used in turn; None for ten default colors, first yellow.
 
     Raises:
         ValueError: a shape is wrong.

@@ -66,7 +66,7 @@ def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
 
 
 def _number(value, x):
-    """Return a number or tensor in the dtype of `x`."""
+    """Convert `value`, a number or tensor, to a tensor with the dtype of `x`."""
     return cast(tensor(value), dtype=x.dtype.np)
 
 
@@ -159,7 +159,7 @@ def adjust_hue(image: TensorLike, delta: Any, name: str | None = None) -> Tensor
 
 @operation
 def adjust_saturation(image: TensorLike, saturation_factor: Any, name: str | None = None) -> Tensor:
-    """Multiply the saturation of RGB images by a factor; it is at most 1 afterwards.
+    """Multiply the saturation of RGB images by a factor, and clip it to at most 1.
 
     Args:
         image: (..., 3).

@@ -30,7 +30,11 @@ _STILL = ("JPEG", "PNG", "GIF")
 
 
 def _decode(contents, *, what, channels, dtype, kinds, ratio, frames):
-    """Return the pixels of a file. `frames`: "all", "one", "first", or "as found" in the file."""
+    """Decode a file's images.
+
+    `frames` is "all", "one" (more raise an error), "first", or "as found": all images of GIF and
+    WebP files, the only image of others.
+    """
     found, kind = _files.decoded(
         contents.item(), what=what, channels=channels, dtype=np.dtype(dtype).type, kinds=kinds,
         ratio=ratio,
@@ -52,7 +56,8 @@ def _decode_infer(contents, *, channels, dtype, frames, **_):
     return ((None, *shape) if frames in ("all", "as found") else shape), np.dtype(dtype)
 
 
-# these ops are not in the op table, because they have no derivative and need Pillow
+# listed=False: these ops are not in the table of all ops, because they have no derivative and need
+# Pillow
 _decoded = Op(
     "decode_image", _decode, no_derivative, inputs=("contents",), infer=_decode_infer, raises=True,
     listed=False, sized_by_values=True, fresh=True,

@@ -96,7 +96,7 @@ def crop_to_bounding_box(
     image: TensorLike, offset_height: Any, offset_width: Any, target_height: Any,
     target_width: Any,
 ) -> Tensor:  # fmt: skip
-    """Return a part of images.
+    """Crop images to the given offset and size.
 
     Args:
         image: (height, width, channels), or a batch.
@@ -114,8 +114,8 @@ def crop_to_bounding_box(
     rows, columns = (x.shape[axis] for axis in axes_of(x))
     if min(top, left) < 0 or top + height > rows or left + width > columns:
         raise InvalidArgumentError(
-            f"{what}: expected a part of images with {rows} x {columns} pixels, got {height} x "
-            f"{width} pixels from row {top}, column {left}."
+            f"{what}: expected a part inside the images of {rows} x {columns} pixels, got {height} "
+            f"x {width} pixels from row {top}, column {left}."
         )
     return cut(x, top, left, height, width)
 
@@ -174,7 +174,7 @@ def extract_patches(
     images: TensorLike, sizes: Any, strides: Any, rates: Any, padding: str,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the patches of images as channels.
+    """Return the patches of images, each flattened to the channels of one output pixel.
 
     Args:
         images: (batch, height, width, channels).

@@ -18,7 +18,7 @@ def images_of(image, what, name="image"):
         )
     if 0 in x.shape[-3:]:
         raise ShapeError(
-            f"{what}: `{name}` must have pixels and channels, got shape {tuple(x.shape)}."
+            f"{what}: `{name}` must not have axes of size 0, got shape {tuple(x.shape)}."
         )
     return x
 
@@ -37,7 +37,7 @@ def positive(value, what, name):
 
 
 def converted(x, dtype, saturate=False):
-    """Return a tensor in another DType: floats from 0 to 1, integers from 0 to their maximum."""
+    """Convert an image to another DType: floats are from 0 to 1, integers up to their maximum."""
     to = saturate_cast if saturate else _cast
     if x.dtype == dtype:
         return x
@@ -58,6 +58,6 @@ def _cast(x, dtype):
 
 
 def in_floats(x, change, saturate=True):
-    """Return `change(x)` in the dtype of `x`, computed in float32 for integers and float64."""
+    """Apply `change` to `x` as floats, and convert back; integers and float64 become float32."""
     floats = x if x.dtype in ("float16", "float32") else converted(x, dtypes.float32)
     return converted(change(floats), x.dtype, saturate)

@@ -53,7 +53,7 @@ def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
 
 @operation
 def sobel_edges(image: TensorLike) -> Tensor:
-    """Return Sobel's vertical and horizontal slopes as a last axis; outer pixels are mirrored.
+    """Return Sobel's vertical and horizontal slopes along a new last axis; borders are mirrored.
 
     Args:
         image: (batch, height, width, channels), floats.
@@ -88,12 +88,12 @@ def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _pair(a, b, max_val, what):
-    """Return two tensors in float32 of one shape of rank 3 or more, and the float `max_val`."""
+    """Check that two images have the same size; return them and `max_val` in float32."""
     a = tensor(a)
     b = tensor(b, a.dtype)
     if min(a.ndim, b.ndim) < 3 or tuple(a.shape[-3:]) != tuple(b.shape[-3:]):
         raise ShapeError(
-            f"{what}: expected images of one size and of rank 3 or more, got shapes "
+            f"{what}: expected images of the same size and of rank 3 or more, got shapes "
             f"{tuple(a.shape)} and {tuple(b.shape)}."
         )
     max_val = converted(cast(tensor(max_val), dtype=a.dtype.np), dtypes.float32)
@@ -125,7 +125,7 @@ def psnr(a: TensorLike, b: TensorLike, max_val: Any, name: str | None = None) ->
 
 
 def _maps(a, b, max_val, filter_size, filter_sigma, k1, k2, what):
-    """Return the maps of SSIM and of contrast and structure, (..., rows, columns, channels)."""
+    """Return maps (..., rows, columns, channels) of SSIM, and of its contrast-structure term."""
     if min(a.shape[-3:-1]) < filter_size:
         raise ShapeError(
             f"{what}: expected images of at least {filter_size} x {filter_size} pixels "

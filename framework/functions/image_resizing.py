@@ -26,7 +26,7 @@ from framework.ops.warping import sampled
 
 
 class ResizeMethod:
-    """The names of the interpolations of `tf.image.resize`.
+    """The names of the interpolation methods of `tf.image.resize`.
 
     >>> import framework as tf
     >>> tf.image.ResizeMethod.BICUBIC
@@ -94,7 +94,7 @@ def resize_with_pad(
     image: TensorLike, target_height: Any, target_width: Any,
     method: str = ResizeMethod.BILINEAR, antialias: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Resize images in their aspect ratio, and pad them with zeros to the target size.
+    """Resize images, keeping their aspect ratio, and pad them with zeros to the target size.
 
     >>> import framework as tf
     >>> tf.image.resize_with_pad(tf.ones([2, 4, 1]), 4, 4).numpy()[:, 0, 0]
@@ -169,7 +169,7 @@ def crop_and_resize(
 
 
 def _places(boxes, axis, n, size):
-    """Return each part's row (or column) positions: (parts, size, 1) or (parts, 1, size)."""
+    """Return the rows (parts, size, 1) or columns (parts, 1, size) to sample for each part."""
     low, high = (getitem(boxes, index=(slice(None), axis + k)) for k in (0, 2))
     shape = (-1, 1, 1)
     low, high = reshape(low, shape=shape), reshape(high, shape=shape)
@@ -184,7 +184,7 @@ def extract_glimpse(
     input: TensorLike, size: Any, offsets: TensorLike, centered: bool = True,
     normalized: bool = True, noise: str = "uniform", name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return one part of each image; pixels outside the image are noise.
+    """Return one part of each image; pixels outside the image are filled with noise.
 
     Args:
         input: (batch, height, width, channels), floats.

@@ -176,7 +176,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
 def boolean_mask(
     tensor: TensorLike, mask: TensorLike, axis: Axis = None, name: str | None = "boolean_mask",
 ) -> Tensor:  # fmt: skip
-    """Return the elements or slices where a mask along the axes from `axis` on is true.
+    """Return the elements or slices where `mask`, along the axes from `axis` on, is true.
 
     >>> import framework as tf
     >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy()

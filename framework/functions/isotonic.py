@@ -29,7 +29,7 @@ def isotonic_regression(
     """Return the monotonic sequences with the least squared distance from `inputs`.
 
     Args:
-        inputs: numbers; integers are computed in float64.
+        inputs: numbers; integers are converted to float64.
         decreasing: whether the sequences fall; otherwise they rise.
         axis: the axis of the sequences.
 

@@ -42,7 +42,9 @@ def join(inputs: Any, separator: Any = "", name: str | None = None) -> Tensor:
     if not parts:
         raise InvalidArgumentError("join: expected at least one tensor, got none.")
     if len({tuple(x.shape) for x in parts if x.ndim}) > 1:
-        raise ShapeError(f"join: expected one shape, got {[tuple(x.shape) for x in parts]}.")
+        raise ShapeError(
+            f"join: expected tensors of the same shape, got {[tuple(x.shape) for x in parts]}."
+        )
     return look_up_all(*parts, table=Each(_join, (_bytes(separator),)))
 
 
@@ -71,7 +73,7 @@ def reduce_join(
     inputs: TensorLike, axis: Axis = None, keepdims: bool = False, separator: Any = "",
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the strings joined along the axes.
+    """Join the strings along the given axes.
 
     Args:
         inputs: strings.
@@ -93,7 +95,7 @@ def reduce_join(
 
 
 def _join_rows(x, axis, keepdims, separator):
-    """Return the strings of the rows of a ragged tensor joined along one axis."""
+    """Join the strings of each row of a ragged tensor, along its last axis."""
     last = x.ndim - 1
     if axis not in (last, -1):
         raise InvalidArgumentError(
@@ -117,7 +119,7 @@ class _JoinSegments(NamedTuple):
         rest = x.shape[ids.ndim :]
         if ((ids < 0) | (ids >= self.count)).any():
             raise OutOfRangeError(
-                f"unsorted_segment_join: segments must lie from 0 to {self.count - 1}, got "
+                f"unsorted_segment_join: segment ids must lie from 0 to {self.count - 1}, got "
                 f"{ids.tolist()}."
             )
         rows = x.reshape(ids.size, int(np.prod(rest)))
@@ -136,7 +138,7 @@ def unsorted_segment_join(
     inputs: TensorLike, segment_ids: TensorLike, num_segments: Any, separator: Any = "",
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the strings of each segment joined.
+    """Join the strings of each segment.
 
     Args:
         inputs: strings.
@@ -172,7 +174,7 @@ def format(
     template: Any, inputs: Any, placeholder: Any = "{}", summarize: Any = 3,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return a string with tensors printed in it.
+    """Return `template` with its placeholders replaced by printed tensors.
 
     Args:
         template: a string.
@@ -188,7 +190,7 @@ def format(
     parts = tuple(template.split(placeholder))
     if len(parts) != len(values) + 1:
         raise InvalidArgumentError(
-            f"format: expected one input for each of the {len(parts) - 1} places in {template!r}, "
-            f"got {len(values)}."
+            f"format: expected one input for each of the {len(parts) - 1} placeholders in "
+            f"{template!r}, got {len(values)}."
         )
     return look_up_all(*values, table=_Format(parts, int(summarize)))

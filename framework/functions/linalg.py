@@ -29,8 +29,8 @@ def _matrix(x, what, square=False):
         raise ShapeError(f"{what}: expected matrices, rank 2 or more, got shape {x.shape}.")
     if x.dtype.size < 4:
         raise DTypeError(
-            f"{what}: expected a dtype of 32 bits or more, as LAPACK has, got {x.dtype}. Cast it: "
-            "tf.cast(x, tf.float32)."
+            f"{what}: expected a dtype of 32 bits or more, as LAPACK needs, got {x.dtype}. Cast "
+            "it: tf.cast(x, tf.float32)."
         )
     if square and x.shape[-1] != x.shape[-2]:
         raise ShapeError(f"{what}: expected square matrices, got shape {x.shape}.")
@@ -60,7 +60,7 @@ def einsum(
             input takes the diagonal. Without "->" the result has the letters that occur once,
             sorted.
         *inputs: tensors of one dtype.
-        optimize: ignored; the order of products is always chosen.
+        optimize: ignored; the order of products is always optimized.
 
     >>> import framework as tf
     >>> tf.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).numpy()
@@ -90,8 +90,7 @@ def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     a, b = strict_all(a, b)
     if a.shape != b.shape or a.ndim == 0 or a.shape[-1] != 3:
         raise ShapeError(
-            f"cross: expected two tensors of one shape whose last size is 3, got {a.shape} and "
-            f"{b.shape}."
+            f"cross: expected two tensors of the same shape (..., 3), got {a.shape} and {b.shape}."
         )
 
     def on(x, places):
@@ -304,7 +303,7 @@ class Qr(NamedTuple):
 
 @operation
 def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
-    """Return the lower triangle l with l @ adjoint(l) = input, Hermitian positive definite.
+    """Return lower triangular l with l @ adjoint(l) = `input`, Hermitian and positive definite.
 
     Only the lower triangle of `input` is read; its gradient is symmetric.
 
@@ -321,11 +320,11 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
 
 @operation
 def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Qr:
-    """Return q with orthonormal columns and an upper triangle r, q @ r = input.
+    """Return q with orthonormal columns and an upper triangular r, with q @ r = `input`.
 
     Args:
         input: matrices.
-        full_matrices: return a square q; it has derivatives for square matrices only.
+        full_matrices: return a square q, which has derivatives only if `input` is square.
     """
     x = _matrix(input, "qr")
     rows, columns = x.shape[-2:]
@@ -391,13 +390,13 @@ class Lu(NamedTuple):
 
 
 def exchanged_factors(x, what):
-    """Return the packed triangular factors, the row permutation, and the pivots."""
+    """Return the factors l and u in one matrix, the row permutation, and the pivots."""
     return triangular_factors.lu(_matrix(x, what))
 
 
 @operation
 def lu(input: TensorLike, output_idx_type: DTypeLike = dtypes.int32, name: str | None = None) -> Lu:
-    """Return the triangular factors l and u of square matrices whose rows are in the order p.
+    """Return the triangular factors l and u of square matrices after a row permutation p.
 
     Args:
         input: square matrices.

@@ -140,7 +140,7 @@ lrn = local_response_normalization
 def extract_volume_patches(
     input: TensorLike, ksizes: Any, strides: Any, padding: Any, name: str | None = None
 ) -> Tensor:
-    """Return the patches of volumes as channels.
+    """Return the patches of volumes, each flattened to the channels of one output position.
 
     Args:
         input: (batch, planes, rows, columns, channels).

@@ -171,7 +171,7 @@ _SHAPE, _SIZE = (
 def _sizes_of(x):
     if isinstance(x, RaggedTensor):
         raise InvalidArgumentError(
-            f"shape: rows differ in length, so {x.shape} is no tensor. Use x.shape, "
+            f"shape: a ragged tensor's shape, {x.shape}, cannot be a tensor. Use x.shape, "
             "x.row_lengths(), or x.bounding_shape() for the shape of the padded tensor."
         )
     return tuple(tensor(x).shape)
@@ -257,7 +257,7 @@ def split(
     value: TensorLike, num_or_size_splits: Any, axis: Axis = 0, num: Any = None,
     name: str | None = "split",
 ) -> list[Tensor]:  # fmt: skip
-    """Split `value` along an axis into a number of equal parts, or parts of a list of sizes.
+    """Split `value` along an axis into a number of equal parts, or into parts of given sizes.
 
     >>> import framework as tf
     >>> [part.numpy().tolist() for part in tf.split(tf.range(6), [2, -1])]

@@ -15,7 +15,7 @@ class ExponentialMovingAverage:
         num_updates: the number n of updates so far, which limits the decay to (1 + n) / (10 + n),
             so that early averages change faster.
         zero_debias: ignored: an average starts at the variable's value, which needs no correction.
-        name: the end of the averages' names.
+        name: the suffix of the averages' names.
 
     Example:
         >>> import framework as tf
@@ -91,7 +91,7 @@ class ExponentialMovingAverage:
         return (var if found is None else found).name.split(":")[0] + end
 
     def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Any]:
-        """Return {name of the average: variable} for variables of a model that uses averages.
+        """Return {name of the average: variable}, to load saved averages into the variables.
 
         Args:
             moving_avg_variables: a list of variables; by default those that have an average.

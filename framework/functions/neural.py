@@ -25,7 +25,7 @@ from framework.ops.losses import sigmoid_cross_entropy
 
 
 def _ordered(x, name):
-    """Convert to a tensor of floats or integers, or raise."""
+    """Convert to a tensor of real numbers, or raise an error."""
     if type(x) is Tensor and x.array.dtype.kind in "fiu":
         return x
     x = number(x, name)
@@ -57,7 +57,7 @@ def leaky_relu(features: TensorLike, alpha: TensorLike = 0.2, name: str | None =
 
 
 def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
-    """Return x times the normal distribution function at x.
+    """Return x times the standard normal distribution function at x.
 
     Args:
         features: the tensor x.
@@ -158,7 +158,7 @@ def _common_shape(labels, logits, what):
     try:
         if len(labels) == len(logits):
             return np.broadcast_shapes(labels, logits)
-    except (ValueError, TypeError):  # a comparison with None, an unknown size, raises a TypeError
+    except (ValueError, TypeError):  # comparing an unknown size, None, raises a TypeError
         pass
     raise ShapeError(f"{what}: labels of shape {labels} do not fit logits of shape {logits}.")
 
@@ -206,7 +206,8 @@ def sigmoid_cross_entropy_with_logits(
     labels, logits = strict(labels, logits)
     if tuple(labels.shape) != tuple(logits.shape):
         raise ShapeError(
-            f"{what}: labels and logits must have one shape, got {labels.shape} and {logits.shape}."
+            f"{what}: labels and logits must have the same shape, got {labels.shape} and "
+            f"{logits.shape}."
         )
     return sigmoid_cross_entropy(logits, labels)
 
@@ -350,7 +351,7 @@ def dropped(source, x, rate, noise_shape=None):
 def in_top_k(
     targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return whether each row's target is among its `k` largest predictions; ties are included.
+    """Return whether each row's target is among the row's `k` largest predictions, ties included.
 
     The result is False if the target is not a class or its row has inf or NaN.
     """

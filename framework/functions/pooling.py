@@ -29,7 +29,7 @@ def pool(
     Args:
         input: of shape (batch, *spatial, channels).
         window_shape: an int, or one for each spatial axis.
-        pooling_type: "MAX" or "AVG". A mean is over the elements in the input, without padding.
+        pooling_type: "MAX" or "AVG". The mean does not count padding.
         strides: an int, or one for each spatial axis; by default 1.
         padding: "VALID"; "SAME", for outputs of size ceil(input / stride); or a pair (before,
             after) for each axis of the input, (0, 0) for batch and channels.
@@ -147,7 +147,7 @@ def max_pool_with_argmax(
         include_batch_in_index: count positions over the whole batch instead of each image.
 
     Returns:
-        (maxima, their positions (y * width + x) * channels + channel), of one shape.
+        (maxima, positions), of one shape; a position is (y * width + x) * channels + channel.
     """
     what = "max_pool_with_argmax"
     x = tensor(input)

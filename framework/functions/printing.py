@@ -1,4 +1,4 @@
-"""`tf.print`."""
+"""tf.print: print tensors and other values as TensorFlow does."""
 
 import builtins
 import sys
@@ -75,7 +75,7 @@ def _quoted(text):
 
 
 def _float_text(value):
-    """Format a float with the digits that its type guarantees, or more if these are inexact."""
+    """Format a float with 6 digits (float64: 15), or more if these do not give its exact value."""
     few, many = (15, 17) if isinstance(value, np.float64) else (6, 9)
     text = f"{value:.{few}g}"
     return text if np.isnan(value) or type(value)(text) == value else f"{value:.{many}g}"

@@ -18,7 +18,7 @@ from framework.core.tensor import Tensor
 def py_function(
     func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Call `func` with tensors; return differentiable results, tensors of the dtypes `Tout`.
+    """Call `func` with tensors; return its results as differentiable tensors of dtypes `Tout`.
 
     Args:
         func: a function; if None, `py_function` returns a decorator.
@@ -61,9 +61,8 @@ def numpy_function(
 def init_scope() -> Any:
     """Return a context in which no tape records.
 
-    A `tf.function` runs the code in it only while tracing.
-
-    A `tf.function` is not compiled if code in the context uses tensors of the call.
+    In a `tf.function`, the code in the context runs only while tracing. If it uses an argument of
+    the function, or a tensor computed from one, the function is not compiled.
 
     Example:
         >>> import framework as tf
@@ -99,8 +98,8 @@ def _results(found, wanted, convert):
     found = [] if found is None else list(found) if isinstance(found, (list, tuple)) else [found]
     if len(found) != len(wanted):
         raise InvalidArgumentError(
-            f"expected {len(wanted)} results, one for each dtype in Tout, got {len(found)} from "
-            f"the function."
+            f"py_function or numpy_function: `func` must return {len(wanted)} results, one for "
+            f"each dtype in Tout, got {len(found)}."
         )
     return [convert(value, dtype) for value, dtype in zip(found, wanted)]
 

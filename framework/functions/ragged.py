@@ -1,4 +1,4 @@
-"""tf.ragged: rows of different lengths, see `ops/ragged_tensor.py`."""
+"""tf.ragged: functions on tensors whose rows differ in length (see `ops/ragged_tensor.py`)."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from framework.ops.segment import segment_take
 
 
 def nested(values, row_splits, shape):
-    """Arrange rows in the axes of `shape`, whose product is the number of rows.
+    """Return rows as a RaggedTensor whose leading axes have the sizes `shape`.
 
     Args:
         values: the elements of all rows.
         row_splits: the positions where rows begin, and the end of the last row.
-        shape: the shape of the rows; () for a single row, which is returned as a tensor.
+        shape: sizes whose product is the number of rows; () returns a single row as a tensor.
     """
     if not shape:
         return values
@@ -38,10 +38,10 @@ def constant(
     """Return a RaggedTensor for nested lists; a tensor for a number.
 
     Args:
-        pylist: lists in lists, all elements at one depth.
+        pylist: nested lists; all elements are at the same depth.
         dtype: the dtype of the elements.
         ragged_rank: how many axes are ragged; by default all but those of `inner_shape`.
-        inner_shape: the shape of one value; None for the axes that are not ragged by `ragged_rank`.
+        inner_shape: the shape of one value; None for the axes that `ragged_rank` does not count.
         row_splits_dtype: ignored: row splits are int64.
 
     >>> constant([[1, 2], [], [3]]).to_list()
@@ -182,7 +182,7 @@ def reversed_rows(x, axis):
 
 
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> RaggedTensor:
-    """Return the elements where the mask, which has the same rows, is true.
+    """Return the elements where `mask`, whose rows are as long as those of `data`, is true.
 
     >>> boolean_mask([[1, 2], [3, 4]], [[True, False], [True, True]]).to_list()
     [[1], [3, 4]]
@@ -196,7 +196,7 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> RaggedTensor:
 
 
 def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """Apply `op` to the elements of ragged tensors, whose rows have equal lengths.
+    """Apply `op` to the elements of ragged tensors, whose row lengths must match.
 
     >>> map_flat_values(lambda x: x * 2, constant([[1], [2, 3]])).to_list()
     [[2], [4, 6]]
@@ -215,7 +215,7 @@ def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
 def row_splits_to_segment_ids(
     splits: TensorLike, name: str | None = None, out_type: Any = None
 ) -> Tensor:
-    """Return the row index of each value.
+    """Return the row index of each value, given the row splits.
 
     >>> row_splits_to_segment_ids([0, 2, 2, 3]).numpy()
     array([0, 0, 2])
@@ -228,7 +228,7 @@ def segment_ids_to_row_splits(
     segment_ids: TensorLike, num_segments: Any = None, out_type: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the row splits for the row index of each value.
+    """Return the row splits, given the row index of each value.
 
     >>> segment_ids_to_row_splits([0, 0, 2]).numpy()
     array([0, 2, 2, 3])

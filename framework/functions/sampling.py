@@ -1,4 +1,4 @@
-"""TensorFlow's random functions. Each draw is its own Philox stream (see `core/random.py`)."""
+"""TensorFlow's random functions. Each call uses its own Philox stream (see `core/random.py`)."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def source_of(seed):
 
 
 def once(seed, what):
-    """Return the random numbers' source for a call of a stateless function, given its `seed`."""
+    """Return the source of random numbers for one call of a stateless function with `seed`."""
     found = np.asarray(seed)
     if found.shape != (2,) or found.dtype.kind not in "iu":
         raise InvalidArgumentError(f"{what}: `seed` must be two integers, got {seed!r}.")
@@ -214,7 +214,7 @@ def split(seed: TensorLike, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     Args:
         seed: two integers.
         num: how many seeds.
-        alg: ignored; Philox.
+        alg: ignored; the algorithm is always Philox.
 
     >>> import framework as tf
     >>> tf.random.split([1, 2], num=3).shape

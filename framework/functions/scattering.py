@@ -52,7 +52,7 @@ def gather_nd(
 
     Args:
         params: a tensor.
-        indices: integers from 0.
+        indices: integers >= 0.
         batch_dims: the number of leading axes that `params` and `indices` share; tuples index the
             axes after them.
         bad_indices_policy: "" or "ERROR"; "IGNORE" returns zeros for indices out of range.
@@ -72,7 +72,7 @@ def gather_nd(
     places = _places(indices, inner, "gather_nd", bad_indices_policy)
     depth = indices.shape[-1]
     if depth == 1 and not batch_dims and not _ignores(bad_indices_policy, "gather_nd"):
-        # the gradient of `gather_rows` is IndexedSlices, as that of TensorFlow's function
+        # the gradient of `gather_rows` is IndexedSlices, like that of TensorFlow's `gather_nd`
         return gather_rows(x, places)
     size = math.prod(inner[:depth])
     if batch_dims:
@@ -91,7 +91,7 @@ def scatter_nd(
     """Add `updates` to zeros of `shape` at the index tuples in the last axis of `indices`.
 
     Args:
-        indices: integers from 0; updates at equal index tuples add up.
+        indices: integers >= 0; updates at equal index tuples add up.
         updates: the elements or slices.
         shape: the shape of the result.
         bad_indices_policy: "" or "ERROR"; "IGNORE" skips indices out of range.
@@ -140,7 +140,8 @@ def tensor_scatter_nd_add(
     how = bad_indices_policy, "tensor_scatter_nd_add"
     if x.dtype.is_integer:
         return x + _sum(indices, updates, x.shape, *how)
-    # -0.0 + 0.0 is 0.0, but -0.0 - 0.0 is -0.0: elements without updates keep their sign
+    # Subtracting lets elements without updates keep their sign: -0.0 + 0.0 is 0.0, but -0.0 - 0.0
+    # is -0.0.
     return x - _sum(indices, -updates, x.shape, *how)
 
 
@@ -293,7 +294,7 @@ def strided_slice(
     ellipsis_mask: Any = 0, new_axis_mask: Any = 0, shrink_axis_mask: Any = 0, var: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return `input_[begin:end:strides, ...]`; masks select the form of each index.
+    """Return `input_[begin:end:strides, ...]`; bit masks change the meaning of single entries.
 
     Args:
         input_: a tensor.
@@ -312,8 +313,8 @@ def strided_slice(
     steps = (1,) * len(begin) if strides is None else sizes(strides, "strided_slice")
     if not len(begin) == len(end) == len(steps) or 0 in steps:
         raise InvalidArgumentError(
-            f"strided_slice: begin={begin}, end={end} and strides={steps} must be of one length, "
-            "strides not 0."
+            f"strided_slice: begin={begin}, end={end} and strides={steps} must have the same "
+            "length, and strides must not be 0."
         )
 
     def entry(i):

@@ -72,7 +72,7 @@ def _combined(a, b, function, what):
 
 
 def _dense(x):
-    """Return sets as rows padded with the last element; only a dense operand may be empty."""
+    """Return sparse sets as dense rows, padded with their last element; raise if one is empty."""
     if not isinstance(x, SparseTensor):
         return x
     shape, places = x.shape, np.asarray(x.indices)

@@ -76,16 +76,16 @@ version = _PackageVersion()
 
 
 def set_compile(tier: Any = None) -> None:
-    """Choose how later calls are computed; this overrides the variable FRAMEWORK_COMPILE.
+    """Choose how later calls are computed; overrides the environment variable FRAMEWORK_COMPILE.
 
     Args:
-        tier: "off": op by op in NumPy; "numpy": compiled plans, no Numba; "numba": plans and
-            Numba's kernels; "auto": Numba's kernels where it is installed. None restores the
-            value of the environment variable FRAMEWORK_COMPILE, by default "auto".
+        tier: "off": op by op in NumPy; "numpy": compiled functions without Numba; "numba": compiled
+            functions with Numba kernels; "auto": "numba" if Numba is installed, else "numpy". None
+            restores the value of FRAMEWORK_COMPILE, by default "auto".
 
     Raises:
         InvalidArgumentError: there is no such tier.
-        ImportError: "numba" without Numba.
+        ImportError: the tier is "numba", and Numba is not installed.
 
     Example:
         >>> from framework import config

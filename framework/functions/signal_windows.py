@@ -22,7 +22,7 @@ def _length(window_length, what):
     n = np.asarray(tensor(window_length))
     if n.ndim or n.dtype.kind not in "iu" or n < 0:
         raise InvalidArgumentError(
-            f"{what}: expected `window_length`, an int from 0, got {window_length!r}."
+            f"{what}: `window_length` must be an int >= 0, got {window_length!r}."
         )
     return int(n)
 
@@ -38,7 +38,7 @@ def _raised_cosine(window_length, periodic, dtype, mean, what):
     dtype, n = _floating(dtype, what), _length(window_length, what)
     if n == 1:
         return Tensor(np.ones(1, dtype))
-    # As in TensorFlow, `periodic` has no effect on a window of odd length: it is symmetric.
+    # As in TensorFlow, `periodic` has no effect if the length is odd: the window is symmetric.
     turn = n if periodic and n % 2 == 0 else n - 1
     angles = np.arange(n) * (2 * math.pi / turn) if n else np.zeros(0)
     return Tensor((mean - (1 - mean) * np.cos(angles)).astype(dtype))
@@ -48,7 +48,7 @@ def hann_window(
     window_length: Any, periodic: Any = True, dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the Hann window, (1 - cos) / 2.
+    """Return the Hann window, (1 - cos(t)) / 2 for t from 0 to 2π.
 
     Args:
         window_length: an int.
@@ -63,7 +63,7 @@ def hamming_window(
     window_length: Any, periodic: Any = True, dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the Hamming window, 0.54 - 0.46 cos, with the arguments of `hann_window`."""
+    """Return the Hamming window, 0.54 - 0.46 cos(t) for t from 0 to 2π; see `hann_window`."""
     return _raised_cosine(window_length, periodic, dtype, 0.54, "hamming_window")
 
 
@@ -86,7 +86,7 @@ def kaiser_bessel_derived_window(
     window_length: Any, beta: TensorLike = 12.0, dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Return the Kaiser-Bessel-derived window; its squares, half a length apart, sum to 1."""
+    """Return the Kaiser-Bessel-derived window; squares of elements half a length apart sum to 1."""
     half = _length(window_length, "kaiser_bessel_derived_window") // 2
     sums = reduction.cumsum(kaiser_window(half + 1, beta, dtype), axis=0, reverse=False)
     rising = elementwise.sqrt(elementwise.divide(sums[:-1], sums[-1]))
@@ -96,7 +96,7 @@ def kaiser_bessel_derived_window(
 def vorbis_window(
     window_length: Any, dtype: DTypeLike = dtypes.float32, name: str | None = None
 ) -> Tensor:
-    """Return the window of the Vorbis codec; its squares, half a length apart, sum to 1."""
+    """Return the window of the Vorbis codec; squares of elements half a length apart sum to 1."""
     dtype, n = _floating(dtype, "vorbis_window"), _length(window_length, "vorbis_window")
     inner = np.sin(math.pi / max(n, 1) * (np.arange(n) + 0.5)) ** 2
     return Tensor(np.sin(math.pi / 2 * inner).astype(dtype))

@@ -70,7 +70,7 @@ def to_dense(
 
     Args:
         sp_input: a SparseTensor; its indices are in row-major order, without repetition.
-        default_value: the other elements; 0, "" or False if None.
+        default_value: the value of the other elements; 0, "" or False if None.
         validate_indices: False for indices in any order; values of equal indices then add up.
 
     >>> import framework as tf
@@ -140,7 +140,7 @@ def reshape(sp_input: Any, shape: ShapeLike, name: str | None = None) -> SparseT
 
 
 def unraveled(flat, shape):
-    """Return the indices in `shape` of flat row-major positions."""
+    """Convert positions in a flattened tensor of `shape` to rows of indices."""
     if not len(flat):
         return Tensor(np.zeros((0, len(shape)), np.int64))
     return movement.transpose(unravel_index(flat, dims=np.asarray(shape, np.int64)), perm=(1, 0))
@@ -266,7 +266,7 @@ def fill_empty_rows(
 
     Args:
         sp_input: a SparseTensor.
-        default_value: the new elements.
+        default_value: the value of the new elements.
     """
     x = as_sparse(sp_input, "fill_empty_rows")
     rows = np.asarray(x.indices)[:, 0]
@@ -282,14 +282,14 @@ def fill_empty_rows(
 
 
 def to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
-    """Return booleans (..., vocab_size): whether a row of the last axis contains each id."""
+    """Return booleans (..., vocab_size) that tell which ids each row of the last axis contains."""
     x, size = as_sparse(sp_input, "to_indicator"), int(vocab_size)
     if not x.dtype.is_integer:
         raise DTypeError(f"to_indicator: expected integers, got {x.dtype}.")
     numbers, indices = np.asarray(x.values), np.asarray(x.indices)
     if numbers.size and not 0 <= numbers.min() <= numbers.max() < size:
         raise InvalidArgumentError(
-            f"to_indicator: expected numbers from 0 to vocab_size - 1 = {size - 1}, got "
+            f"to_indicator: expected ids from 0 to vocab_size - 1 = {size - 1}, got "
             f"{numbers.min()} to {numbers.max()}."
         )
     made = np.zeros((*x.shape[:-1], size), bool)

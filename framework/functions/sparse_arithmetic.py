@@ -75,7 +75,7 @@ def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
 
 
 def add(a: Any, b: Any, threshold: Any = 0) -> Any:
-    """Return the sum of a sparse tensor and another tensor; it is sparse if both are.
+    """Return the sum of a sparse tensor and another tensor; the sum is sparse if both are.
 
     Args:
         a, b: tensors of one shape and dtype.
@@ -88,7 +88,7 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
         x, dense = (a, b) if sparse_a else (b, a)
         dense = tensor(dense, x.dtype)
         if dense.shape != x.shape:
-            raise ShapeError(f"add: got shapes {a.shape} and {b.shape}.")
+            raise ShapeError(f"add: expected the same shape, got {a.shape} and {b.shape}.")
         return ops.to_dense(x) + dense
     sums, ids = _combined(a, b, "add", segment.segment_sum)
     limit = float(threshold)
@@ -100,13 +100,13 @@ def add(a: Any, b: Any, threshold: Any = 0) -> Any:
 
 
 def _combined(a, b, what, reduce):
-    """Return the union of the elements of two tensors, and the new position of each element.
+    """Merge the elements of two sparse tensors; also return the new position of each element.
 
-    Elements at the same index are reduced to one.
+    Elements at the same index are combined by `reduce`.
     """
     if a.shape != b.shape or a.dtype != b.dtype:
         raise ShapeError(
-            f"{what}: expected one shape and dtype, got {a.shape}, {a.dtype} and {b.shape}, "
+            f"{what}: expected the same shape and dtype, got {a.shape}, {a.dtype} and {b.shape}, "
             f"{b.dtype}."
         )
     flat = np.concatenate([np.asarray(flat_places(x, what)) for x in (a, b)])
@@ -118,7 +118,7 @@ def _combined(a, b, what, reduce):
 
 
 def _with_zeros(reduce, compare):
-    """Return the elementwise `reduce` of two tensors; an element missing in one of them is zero."""
+    """Return a function like `reduce` for two tensors where missing elements count as zeros."""
 
     def reduced(values, ids, *, count):
         made = reduce(values, ids, count=count)
@@ -233,7 +233,7 @@ def segment_sum(
         data: a tensor.
         indices: rows of `data`.
         segment_ids: the segment of each of these rows, ascending.
-        num_segments: the number of segments; None: the last one + 1.
+        num_segments: the number of segments; None for the last segment id + 1.
         sparse_gradient: ignored.
 
     >>> import framework as tf
@@ -272,9 +272,9 @@ def bincount(
         values: a tensor or SparseTensor of integers >= 0, of one or two axes.
         weights: the numbers to add instead of 1, a tensor or SparseTensor like `values`.
         axis: 0 to count over all elements, -1 for each row.
-        minlength: the smallest last size of the result.
-        maxlength: the largest last size of the result; numbers from it on are ignored.
-        binary_output: 1 for each number that occurs.
+        minlength, maxlength: the least and the largest size of the result's last axis; numbers
+            from `maxlength` on are ignored.
+        binary_output: return 1 for each number that occurs.
     """
     if axis not in (0, -1):
         raise InvalidArgumentError(f"bincount: axis: expected 0 or -1, got {axis!r}.")
@@ -325,7 +325,7 @@ def cross(inputs: Any, name: str | None = None, separator: Any = None) -> Sparse
     rows = {x.shape[0] for x in columns}
     if len(rows) != 1 or any(x.ndim != 2 for x in columns):
         raise ShapeError(
-            "cross: inputs: expected two axes and one number of rows, got shapes "
+            "cross: `inputs` must have two axes and equal numbers of rows, got shapes "
             f"{[tuple(x.shape) for x in columns]}."
         )
     parts = [_texts_by_row(x) for x in columns]
@@ -360,7 +360,8 @@ def sampled_addmm(
     """Return alpha * (mat1 @ mat2) + beta * values at the indices of a sparse matrix.
 
     Args:
-        indices, values, dense_shape: of the sparse tensor; its last two axes are the matrix.
+        indices, values, dense_shape: the parts of the sparse tensor; its last two axes are the
+            matrix.
         mat1, mat2: dense tensors whose product has that shape.
         beta, alpha: factors.
         output_type: the dtype of the result.

@@ -27,8 +27,8 @@ def embedding_lookup_sparse(
         params: a tensor or variable of shape (ids, ...).
         sp_ids: a SparseTensor of shape (rows, n) of integers.
         sp_weights: a SparseTensor of weights at the same indices; None for 1.
-        combiner: "sum", "mean" (by the sum of the weights; the default) or "sqrtn" (by the root of
-            the sum of their squares).
+        combiner: "sum", "mean" (the default: the sum divided by the sum of the weights) or "sqrtn"
+            (divided by the root of the sum of the squared weights).
         max_norm: as in `tf.nn.embedding_lookup`.
         allow_fast_lookup: ignored.
 
@@ -75,10 +75,10 @@ def safe_embedding_lookup_sparse(
     default_id: Any = None, max_norm: Any = None, name: str | None = None,
     allow_fast_lookup: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Return the combined embeddings of the last axis of sparse ids, without invalid ids.
+    """Return the combined embeddings of sparse ids along the last axis, without invalid ids.
 
-    Ids below 0 and weights that are not positive are left out. A row without ids gets zeros, or the
-    embedding of `default_id`.
+    Ids below 0 are left out; unless `combiner` is "sum", so are ids whose weight is not positive. A
+    row without ids gets zeros, or the embedding of `default_id`.
 
     Args:
         embedding_weights: a tensor or variable of shape (ids, ...).

@@ -35,7 +35,7 @@ def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _several(op, *operands, **attributes):
-    """Call `op` on floating tensors of one dtype."""
+    """Convert the operands to floating tensors of one dtype, and call `op` on them."""
     values = strict_all(*operands)
     return op(*(real_floating(v, op.name) for v in values), **attributes)
 

@@ -36,7 +36,7 @@ class Each(NamedTuple):
 
     Args:
         function: called with the elements, bytes or numbers, and the settings.
-        settings: a tuple.
+        settings: a tuple of further arguments of `function`.
         dtype: the dtype of the results.
     """
 
@@ -184,7 +184,7 @@ def _as_string(value, form):
     if isinstance(value, complex):
         return b"(%s,%s)" % (_as_string(value.real, form), _as_string(value.imag, form))
     if isinstance(value, float) and not math.isfinite(value):
-        # C's printf, too, pads inf and nan with spaces instead of zeros
+        # like C's printf, pad inf and nan with spaces instead of zeros
         form = form.replace("%0", "%")
     return (form % value).encode()
 
@@ -200,7 +200,7 @@ def as_string(
         input: numbers or booleans.
         precision: the number of digits of floats after the point; -1 for 6.
         scientific: write floats with an exponent.
-        shortest: write floats in the shorter of both forms.
+        shortest: write floats with or without an exponent, whichever is shorter.
         width: the least number of characters.
         fill: the fill character: "0", "-" for spaces after the number, " " or "+".
 
@@ -257,7 +257,9 @@ def to_number(
     """
     dtype = dtypes.as_dtype(out_type)
     if dtype not in ("float32", "float64", "int32", "int64", "uint32", "uint64"):
-        raise DTypeError(f"to_number: `out_type` must have 32 or 64 bits, got {dtype}.")
+        raise DTypeError(
+            f"to_number: `out_type` must be a numeric dtype of 32 or 64 bits, got {dtype}."
+        )
     return each(input, _to_number, dtype.name, what="to_number", dtype=dtype.np)
 
 
@@ -269,7 +271,7 @@ def _pattern(pattern, what):
     try:
         return re.compile(pattern, re.ASCII)
     except (re.error, TypeError) as error:
-        raise InvalidArgumentError(f"{what}: wrong `pattern` {pattern!r}: {error}.") from None
+        raise InvalidArgumentError(f"{what}: invalid `pattern` {pattern!r}: {error}.") from None
 
 
 def _full_match(text, pattern):
@@ -286,7 +288,7 @@ def regex_full_match(input: TensorLike, pattern: Any, name: str | None = None) -
 def _replace(text, pattern, parts, everywhere):
     text, found, end, last = decoded(text), [], 0, -1
     for match in pattern.finditer(text):
-        # RE2 skips an empty match at the end of the previous match
+        # like RE2, skip an empty match at the end of the previous match
         if match.end() == match.start() == last:
             continue
         found.append(text[end : match.start()])
@@ -306,8 +308,8 @@ def _rewrite(rewrite, pattern):
         isinstance(p, int) and p > pattern.groups for p in made
     ):
         raise InvalidArgumentError(
-            f"regex_replace: `rewrite` {rewrite!r} may contain \\0 to \\{pattern.groups}, which "
-            f"stand for groups, and \\\\ for a backslash."
+            f"regex_replace: backslashes in `rewrite` must be \\0 to \\{pattern.groups}, which "
+            f"stand for groups, or \\\\, a backslash; got {rewrite!r}."
         )
     return tuple(made)
 

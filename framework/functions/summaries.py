@@ -13,8 +13,8 @@ from framework.training.summaries.writers import current, step_number
 def scalar(name: str, data: TensorLike, step: Any = None, description: Any = None) -> bool:
     """Write a number to the default writer; return whether it was written.
 
-    A `tf.function` or training step that writes summaries runs in Python, not by a plan: for speed,
-    write summaries outside of it.
+    A `tf.function` or training step that writes summaries is not compiled: for speed, write
+    summaries outside of it.
 
     Args:
         name: the tag; name scopes that are open come before it.
@@ -122,7 +122,7 @@ def write(
 
 
 def flush(writer: Any = None, name: str | None = None) -> None:
-    """Write the waiting summaries of a writer to its file; None is the default writer.
+    """Write the buffered summaries of a writer to its file; None means the default writer.
 
     >>> flush()
     """
@@ -135,7 +135,7 @@ def graph(graph_data: Any) -> bool:
     """Write a graph for TensorBoard's graph page; return whether it was written.
 
     Args:
-        graph_data: a `GraphDef` of TensorBoard, or a built model, whose ops of a forward pass are
+        graph_data: a `GraphDef` of TensorBoard, or a built model; the ops of its forward pass are
             shown.
 
     >>> from framework import keras

@@ -1,4 +1,4 @@
-"""Functions of tf.strings that split strings into rows of different lengths, and encodings.
+"""Functions of tf.strings that split strings into rows of different lengths or convert encodings.
 
 The result is a tensor for one string, a `RaggedTensor` for several.
 
@@ -28,14 +28,14 @@ _INT32, _INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 
 class _Lists(NamedTuple):
-    """The NumPy implementation of an op that maps strings to one or more lists.
+    """The NumPy implementation of an op that maps each string to one or more lists.
 
-    It also returns row splits.
+    It returns the elements of each list over all strings, and the row splits.
 
     Args:
         function: called with a string and the settings, returns a tuple of lists.
-        settings: a tuple.
-        dtypes: those of the lists.
+        settings: a tuple of further arguments of `function`.
+        dtypes: the dtypes of the lists.
     """
 
     function: Callable
@@ -57,7 +57,7 @@ class _Lists(NamedTuple):
 
 
 def _split_rows(x, function, settings, dtypes, what):
-    """Return the lists of all strings as tensors or RaggedTensors."""
+    """Apply `function` to each string; return its lists as tensors or RaggedTensors."""
     x = texts(x, what)
     *values, row_splits = look_up_rows(x, table=_Lists(function, settings, dtypes))
     return [nested(v, row_splits, tuple(x.shape)) for v in values]
@@ -102,7 +102,7 @@ class _Grams(NamedTuple):
 
     widths: tuple
     separator: bytes
-    pads: tuple  # the padding words (before a row, after a row), or None for no padding
+    pads: tuple  # the padding words (before a row, after a row), or () for no padding
     # the largest number of padding words on each side; -1 means the width of the n-gram - 1
     most: int
     short: bool
@@ -145,7 +145,7 @@ def ngrams(
         data: strings of rank 1 or 2, or a RaggedTensor.
         ngram_width: the number of words of an n-gram; a tuple for n-grams of several sizes.
         separator: the string between the words.
-        pad_values: a string, or two, for before and after each row.
+        pad_values: a string to pad with, or two, to use before and after each row.
         padding_width: the largest number of padding words on each side; the default is
             `ngram_width` - 1.
         preserve_short_sequences: True to return a row that is shorter than an n-gram as one string.
@@ -157,8 +157,8 @@ def ngrams(
     widths = ngram_width if isinstance(ngram_width, (list, tuple)) else (ngram_width,)
     if min(widths) < 1 or (padding_width is not None and (pad_values is None or padding_width < 1)):
         raise InvalidArgumentError(
-            "ngrams: expected positive `ngram_width`, and positive `padding_width` with pad_values "
-            f"only, got {ngram_width!r} and {padding_width!r}."
+            "ngrams: `ngram_width` must be positive; `padding_width` must be positive, and needs "
+            f"`pad_values`; got {ngram_width!r} and {padding_width!r}."
         )
     pads = (pad_values, pad_values) if isinstance(pad_values, (str, bytes)) else pad_values
     pads = tuple(_bytes(p) for p in pads) if pads else ()
@@ -218,7 +218,7 @@ def _settings(encoding, errors, replacement_char, control, what):
 
 
 def _characters(text, encoding, errors, replacement, control=False):
-    """Return (characters, byte offset of each)."""
+    """Decode bytes; return a list of characters, and a list of their byte offsets."""
     made, places, at = [], [], 0
     while at < len(text):
         try:
@@ -367,7 +367,7 @@ def unicode_encode(
     input: Any, output_encoding: Any, errors: Any = "replace", replacement_char: Any = 65533,
     name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Return the strings of rows of code points.
+    """Encode rows of code points as strings.
 
     Args:
         input: int32 of shape (..., length), or a RaggedTensor.

@@ -1,4 +1,4 @@
-"""Conversion of TensorFlow's window arguments (strides, padding, ...) to those of ops."""
+"""Conversion of TensorFlow's window arguments (strides, padding, ...) to the form that ops take."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def channels_first(data_format, n, what):
 def per_axis(value, n, first, what, name):
     """Return one int for each of `n` spatial axes from an int or a list of 1, n or n + 2 ints.
 
-    A list of n + 2 has 1 for the batch and for the channels.
+    In a list of n + 2 ints, those for the batch and the channels must be 1.
     """
     values = np.atleast_1d(np.asarray(value)).tolist()
     if len(values) == 1:
@@ -82,12 +82,12 @@ def check_room(spatial, size, strides, padding, dilations, what):
 
 
 def last(x, first):
-    """Return `x` with its channels last."""
+    """Return `x` with its channels last; `first` tells that they come first."""
     return movement.transpose(x, perm=(0, *range(2, x.ndim), 1)) if first else x
 
 
 def restored(y, first):
-    """Return a channels-last `y` in the caller's layout."""
+    """Convert `y` from channels last back to the caller's layout; the inverse of `last`."""
     return movement.transpose(y, perm=(0, y.ndim - 1, *range(1, y.ndim - 1))) if first else y
 
 

@@ -1,9 +1,9 @@
-"""Public wrappers from declarations: a signature, a conversion rule and one call of an op.
+"""Creates public functions from declarations: a signature, a conversion rule and one call of an op.
 
     tf = Wrappers(__name__)
     truediv = tf.binary(division.true_divide, "{x} / {y}", alike_numbers, name="truediv")
 
-declares `truediv(x, y, name=None)`. Most wrappers of one op follow from a declaration beside the op
+declares `truediv(x, y, name=None)`. Most wrappers are declared beside their op instead
 (`ops/public.py`, `declared.py`).
 """
 
@@ -37,9 +37,10 @@ class Rule(NamedTuple):
 
     Args:
         convert: called with the operands, then with the wrapper's name if `named`.
-        kinds: NumPy kinds of dtypes: tensors of one such dtype need no conversion.
+        kinds: letters of `dtype.kind`: tensors of one dtype of such a kind need no conversion.
         named: whether `convert` takes the name, for error messages.
-        weak: whether `convert` keeps a Python float beside a tensor of a floating dtype.
+        weak: whether `convert` leaves a Python float as it is if the other operand is a floating
+            tensor.
     """
 
     convert: Callable
@@ -49,7 +50,7 @@ class Rule(NamedTuple):
 
 
 def float_operands(x, y, name):
-    """Convert operands by the strict rule to tensors of one floating dtype, or raise an error."""
+    """Convert operands to tensors of one floating dtype without promotion, or raise an error."""
     x, y = strict(x, y)
     if type(x) in (int, float, complex):
         return tensor(x, floating(y, name).dtype), y
@@ -58,7 +59,7 @@ def float_operands(x, y, name):
 
 
 def number_operands(x, y, name):
-    """Convert operands by the strict rule to tensors of one dtype other than bool, or raise."""
+    """Convert operands without promotion to one dtype other than bool, or raise an error."""
     x, y = strict(x, y)
     one = x if type(x) is Tensor else y
     if type(one) is Tensor:  # after `strict`, the other operand is a number or has the same dtype
@@ -84,7 +85,7 @@ def number(x, name):
 
 
 def boolean_operands(*operands):
-    """Return operands as boolean tensors; the last argument is the caller's name."""
+    """Return operands as boolean tensors, or raise an error that starts with the last argument."""
     *operands, name = operands
     tensors = [tensor(x) for x in operands]
     for x in tensors:
@@ -114,10 +115,10 @@ class Declaration(NamedTuple):
     """The declaration of a public wrapper.
 
     Args:
-        op: an op, or a function of converted operands.
+        op: an op, or another function that takes the converted operands.
         returns: the description of its result, as a template with the operands {x} and {y}, and
             {over} for the axes of a reduction.
-        rule: the Rule.
+        rule: how the operands are converted.
         name: the wrapper's name.
     """
 
@@ -171,8 +172,8 @@ class Wrappers:
     def unary(self, op: Unary, returns: str, rule: Rule = anything, name: str = ""):
         """Return `f(x, name=None)`, named as the op unless `name` is given.
 
-        A tensor that needs no conversion takes a path that repeats `Op.wrap` instead of calling it:
-        this saves time in hand-written training loops.
+        For a tensor that needs no conversion, `f` repeats the code of `Op.wrap` instead of calling
+        it: this saves time in hand-written training loops.
         """
         declared = Declaration(op, returns, rule, name or op.name)
         forward, convert, kinds = op.forward, declared.unary_rule(), rule.kinds
@@ -245,12 +246,12 @@ def creating(wrappers, rules, functions):
     Args:
         wrappers: the `Wrappers` of the module.
         rules: maps the names of conversion rules to the rules.
-        functions: `TENSORFLOW` or `KERAS` of `ops/public.py`.
+        functions: the declarations, `TENSORFLOW` or `KERAS` of `ops/public.py`.
     """
 
     def __getattr__(name):  # noqa: N807 (the module's `__getattr__`)
         if name.startswith("__") or (found := public.declared(functions, name)) is None:
-            raise AttributeError(f"no op declares a public function {name!r} ({wrappers.module})")
+            raise AttributeError(f"module {wrappers.module!r} has no attribute {name!r}")
         op, returns, rule = found
         create = wrappers.unary if len(op.inputs) == 1 else wrappers.binary
         function = create(op, returns, rules[rule], name)

@@ -1,4 +1,4 @@
-"""tf.io: files of records, and examples in them."""
+"""tf.io: read, write and decode files; parse `tf.train.Example` messages."""
 
 from framework.core.lazy import attach_stub
 

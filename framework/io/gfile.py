@@ -1,4 +1,4 @@
-"""tf.io.gfile: files and folders."""
+"""tf.io.gfile: functions on files and folders."""
 
 from framework.core.lazy import attach_stub
 

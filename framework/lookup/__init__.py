@@ -1,4 +1,4 @@
-"""tf.lookup: tables of values by keys."""
+"""tf.lookup: lookup tables, which map keys to values."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""tf.lookup.experimental: mutable tables of values by keys."""
+"""tf.lookup.experimental: mutable lookup tables, which map keys to values."""
 
 from framework.core.lazy import attach_stub
 

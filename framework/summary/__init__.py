@@ -1,4 +1,4 @@
-"""tf.summary: files that TensorBoard reads."""
+"""tf.summary: write data to files that TensorBoard reads."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,4 +1,4 @@
-"""tf.summary.experimental: the default step, and writing of encoded summaries."""
+"""tf.summary.experimental: set the default step, and write encoded `Summary` messages."""
 
 from framework.core.lazy import attach_stub
 

@@ -1,6 +1,7 @@
 """tf.summary.hparams: hyperparameters for TensorBoard's HParams page.
 
-The names are those of `tensorboard.plugins.hparams.api`, whose module needs TensorFlow.
+The names are those of `tensorboard.plugins.hparams.api`, which cannot be imported without
+TensorFlow.
 """
 
 from framework.core.lazy import attach_stub

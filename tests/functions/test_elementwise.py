@@ -140,7 +140,7 @@ def test_add_n():
     assert tf.add_n(parts[:1]) is not parts[0]
     with pytest.raises(ValueError, match="at least one"):
         tf.add_n([])
-    with pytest.raises(ValueError, match=r"one shape.*\(2,\).*\(1,\)"):
+    with pytest.raises(ValueError, match=r"the same shape.*\(2,\).*\(1,\)"):
         tf.add_n([tf.zeros([2]), tf.zeros([1])])
 
 

@@ -119,7 +119,7 @@ MISTAKES = {
         lambda: lookup.StaticHashTable(lookup.KeyValueTensorInitializer(["a", "a"], [1, 2]), 0),
         "different value",
     ),
-    "two lengths": (lambda: lookup.KeyValueTensorInitializer(["a"], [1, 2]), "one length"),
+    "two lengths": (lambda: lookup.KeyValueTensorInitializer(["a"], [1, 2]), "equal length"),
     "no buckets": (lambda: lookup.StaticVocabularyTable(PAIRS, 0), "oov_buckets"),
     "other indices": (
         lambda: lookup.StaticVocabularyTable(lookup.KeyValueTensorInitializer(["a"], [0.5]), 1),

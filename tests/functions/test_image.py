@@ -188,7 +188,7 @@ def test_draws_differ_and_follow_from_seeds():
     ("call", "words"),
     [
         (lambda: image.flip_left_right(X[0, 0]), "rank 3"),
-        (lambda: image.rot90(np.zeros((0, 3, 3))), "pixels and channels"),
+        (lambda: image.rot90(np.zeros((0, 3, 3))), "must not have axes of size 0"),
         (lambda: image.central_crop(X, 0.0), "above 0 and at most 1"),
         (lambda: image.central_crop(X, 1.5), "above 0 and at most 1"),
         (lambda: image.crop_to_bounding_box(X, 1, 2, 8, 4), "8 x 4 pixels from row 1"),
@@ -204,7 +204,7 @@ def test_draws_differ_and_follow_from_seeds():
         (lambda: image.adjust_contrast(X[0, 0], 0.5), "rank 3 or more"),
         (lambda: image.rgb_to_hsv(BYTES), "convert_image_dtype"),
         (lambda: image.grayscale_to_rgb(X), "one channel"),
-        (lambda: image.psnr(X, X[:, :3], 1.0), "images of one size"),
+        (lambda: image.psnr(X, X[:, :3], 1.0), "images of the same size"),
         (lambda: image.ssim(X, X, 1.0), "at least 11 x 11"),
         (lambda: image.ssim_multiscale(LARGE, LARGE, 1.0), "at least 11 x 11"),
         (lambda: image.total_variation(X[0, 0]), "rank 3"),
@@ -220,7 +220,7 @@ def test_draws_differ_and_follow_from_seeds():
         (lambda: image.random_brightness(X, -1), "`max_delta` must be at least 0"),
         (lambda: image.random_hue(X, 0.7), "`max_delta` must be from 0 to 0.5"),
         (lambda: image.random_contrast(X, 2, 1), "`lower` < `upper`"),
-        (lambda: image.random_crop(X, [2, 6, 3, 3]), "at most those of the shape"),
+        (lambda: image.random_crop(X, [2, 6, 3, 3]), "each at most the size of the axis"),
         (lambda: image.stateless_random_crop(X, [2, 1, 3, 3], 3), "two integers"),
     ],
 )  # fmt: skip

@@ -280,7 +280,7 @@ ERRORS = {
     "det: expected matrices, rank 2 or more, got shape (3,)": lambda: L.det([1.0, 2.0, 3.0]),
     "solve: expected matrices": lambda: L.solve(A, [1.0, 2.0]),
     "differ in their number of rows": lambda: L.solve(A, [[1.0], [2.0], [3.0]]),
-    "cross: expected two tensors of one shape": lambda: L.cross([1.0, 2.0], [3.0, 4.0]),
+    "cross: expected two tensors of the same shape": lambda: L.cross([1.0, 2.0], [3.0, 4.0]),
     "inv: expected a floating dtype, got int32": lambda: L.inv([[1, 2], [3, 4]]),
     "norm: ord='fro' is not supported for axis=None": lambda: L.norm([3.0, 4.0], "fro"),
     "norm: ord=3 is not supported for matrices": lambda: L.norm(A, 3, axis=(0, 1)),
@@ -288,7 +288,7 @@ ERRORS = {
     "exceed the shape": lambda: L.band_part(A, 5, 0),
     "trace: expected matrices": lambda: L.trace([1.0]),
     "adjoint: expected matrices": lambda: L.adjoint([1.0]),
-    "inv: expected a dtype of 32 bits or more, as LAPACK has, got float16": lambda: L.inv(
+    "inv: expected a dtype of 32 bits or more, as LAPACK needs, got float16": lambda: L.inv(
         tf.constant(A, tf.float16)
     ),
     "different dtypes": lambda: L.solve(tf.constant(A), tf.constant(B, tf.float32)),

@@ -196,7 +196,7 @@ def test_lookup_and_top_k():
         (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([1], X), ValueError,
          r"expected \(2,\)"),
         (lambda: tf.nn.sigmoid_cross_entropy_with_logits([1.0], [1.0, 2.0]), ValueError,
-         r"one shape, got \(1,\) and \(2,\)"),
+         r"the same shape, got \(1,\) and \(2,\)"),
         (lambda: tf.nn.bias_add(X, [1.0]), ValueError, r"bias of shape \(1,\).*axis 1"),
         (lambda: tf.nn.dropout(X, 1.0), ValueError, r"rate must be in \[0, 1\), got 1.0"),
         (lambda: tf.nn.embedding_lookup(tf.ones([3, 2]), [3]), IndexError,

@@ -238,7 +238,7 @@ ERRORS = {
     "`labels` must lie from 0 to 2": [lambda: M.confusion_matrix([1, 5], [0, 0], num_classes=3)],
     "`predictions` must lie from 0 to 1": [lambda: M.confusion_matrix([1, 1], [0, -1])],
     "got 1 labels and 2 predictions": [lambda: M.confusion_matrix([1], [0, 1])],
-    "must be of one length": [lambda: tf.strided_slice([1], [0], [1, 2])],
+    "must have the same length": [lambda: tf.strided_slice([1], [0], [1, 2])],
 }  # fmt: skip
 
 

@@ -104,7 +104,7 @@ MISTAKES = {
     "buckets": (lambda: strings.to_hash_bucket_fast("a", 0), "num_buckets"),
     "a key": (lambda: strings.to_hash_bucket_strong("a", 3, [1]), "two ints"),
     "no strings": (lambda: strings.join([]), "at least one"),
-    "shapes": (lambda: strings.join([["a"], ["b", "c"]]), "one shape"),
+    "shapes": (lambda: strings.join([["a"], ["b", "c"]]), "the same shape"),
     "places": (lambda: strings.format("{} {}", [1]), "one input for each"),
     "a segment": (lambda: strings.unsorted_segment_join(["a"], [3], 3), "from 0 to 2"),
     "a width": (lambda: strings.ngrams(["a"], 0), "ngram_width"),

@@ -1,4 +1,4 @@
-"""NumPy's rules of dtypes for tensors: conversion of values, promotion of two dtypes.
+"""NumPy's dtype rules for tensors: conversion of values, promotion of dtypes.
 
 Python numbers and lists of them become int64 or float64 if they are the only operands; otherwise
 they take the dtype of the tensors or arrays.
@@ -18,7 +18,7 @@ from framework.core.tensor import Tensor
 
 
 def asarray(a: TensorLike, dtype: DTypeLike = None) -> Any:
-    """Return `a` as a tensor of NumPy's dtype.
+    """Return `a` as a tensor with the dtype that NumPy gives it.
 
     >>> asarray([1, 2]).dtype, asarray(1.5).dtype
     (tf.int64, tf.float64)
@@ -43,7 +43,7 @@ def array(val: TensorLike, dtype: DTypeLike = None, copy: bool = True, ndmin: in
 
 
 def _is_python(value):
-    """Return whether a value has no dtype: a Python number, or a list of them."""
+    """Return whether a value has no dtype, such as a Python number or a list of numbers."""
     if isinstance(value, (list, tuple)):
         return not holds_tensors(value) and not any(hasattr(v, "dtype") for v in value)
     return not hasattr(value, "dtype")
@@ -64,7 +64,7 @@ def floats(*values: TensorLike) -> list[Any]:
 
 
 def summed(a: TensorLike, dtype: DTypeLike = None) -> Any:
-    """Return `a` in the dtype of its sum in NumPy: small integers and booleans become int64."""
+    """Cast `a` to the dtype that NumPy's `sum` returns: integers become int64 or uint64."""
     made = asarray(a, dtype)
     if dtype is not None or made.dtype.is_inexact:
         return made

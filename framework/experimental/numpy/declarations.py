@@ -1,13 +1,15 @@
-"""NumPy's functions for tensors, each declared by its signature and its rule of dtypes.
+"""NumPy's functions for tensors, each declared by its signature and a dtype rule.
 
-A line of `DECLARATIONS` is a rule, then signatures. The function calls the function of `keras.ops`
-with the same name, or with the name in `NAMES`, on operands that the rule converts:
+`DECLARATIONS` lists each rule's name with the signatures of its functions. A declared function
+calls the function of `keras.ops` with the same name, or with the name in `NAMES`, on operands that
+the rule converts:
 
 - same: one operand, in its dtype
 - float: one operand; integers become float64
-- sum: one operand; small integers become int64
-- pair, floats: two operands of one dtype, of one floating dtype
-- list: a list of operands of one dtype
+- sum: one operand; integers become int64 or uint64
+- pair: two operands, promoted to a common dtype
+- floats: two operands, promoted to a common floating dtype
+- list: a list of operands, promoted to a common dtype
 """
 
 import inspect
@@ -68,7 +70,7 @@ _RENAMED = {"reps": "repeats"}
 
 
 def ops(name):
-    """Return the function of `keras.ops` with this name."""
+    """Return the function of `keras.ops` that computes NumPy's function `name`."""
     return getattr(import_module("framework.keras.ops"), NAMES.get(name, name))
 
 
@@ -76,7 +78,7 @@ def ops(name):
 
 
 def _given(options):
-    """Return the options for `keras.ops`: those that are not None and matter for tensors."""
+    """Return the options to pass to `keras.ops`: all but None, `out`, `kind` and `order`."""
     unused = ("out", "kind", "order")
     return {k: v for k, v in options.items() if v is not None and k not in unused}
 
@@ -127,7 +129,7 @@ RULES = {
 
 
 def _parsed():
-    """Return {name: (rule, parameters as text)}."""
+    """Parse `DECLARATIONS`: return {function name: (rule, parameters as text)}."""
     found, rule = {}, ""
     for word in DECLARATIONS.split():
         if word.endswith(":"):
@@ -142,11 +144,11 @@ DECLARED = _parsed()
 
 
 def declared(name, own=None):
-    """Return the function of a declaration, with its signature.
+    """Create the function that `DECLARATIONS` declares, with its signature.
 
     Args:
-        name: its name.
-        own: functions that replace those of `keras.ops`.
+        name: the name of NumPy's function.
+        own: {name: function to call instead of that of `keras.ops`}.
     """
     rule, parameters = DECLARED[name]
     make, operands = RULES[rule]

@@ -45,7 +45,7 @@ def experimental_enable_numpy_behavior(
 
 
 def _dtype(dtype):
-    """Return a NumPy dtype; for `float` and None, the default floating dtype."""
+    """Convert `dtype` to NumPy's dtype; `float` and None become the default floating dtype."""
     return np.dtype(default_float()) if dtype in (float, None) else dtypes.as_dtype(dtype).np
 
 
@@ -55,7 +55,7 @@ def _shape(shape):
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
-    """Return ones.
+    """Return a tensor of ones.
 
     >>> ones([2]).dtype
     tf.float64
@@ -64,7 +64,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
 
 
 def zeros(shape: ShapeLike, dtype: DTypeLike = float) -> Any:
-    """Return zeros."""
+    """Return a tensor of zeros."""
     return Tensor(np.zeros(_shape(shape), _dtype(dtype)))
 
 
@@ -85,7 +85,7 @@ empty_like = zeros_like
 
 
 def full(shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike = None) -> Any:
-    """Return an array of one value."""
+    """Return a tensor filled with `fill_value`."""
     return ops("broadcast_to")(asarray(fill_value, dtype), _shape(shape))
 
 
@@ -93,13 +93,13 @@ def full_like(
     a: TensorLike, fill_value: TensorLike, dtype: DTypeLike = None, order: str = "K",
     subok: bool = True, shape: ShapeLike = None,
 ) -> Any:  # fmt: skip
-    """Return an array of one value in the shape of `a`, and in its dtype if `dtype` is None."""
+    """Return a tensor filled with `fill_value`; its shape and dtype are by default those of `a`."""
     a = asarray(a)
     return full(a.shape if shape is None else shape, asarray(fill_value, dtype or a.dtype))
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float) -> Any:
-    """Return ones on a diagonal."""
+    """Return a matrix of shape (N, M) with ones on diagonal `k` and zeros elsewhere."""
     return Tensor(np.eye(N, M, k, _dtype(dtype)))
 
 
@@ -109,7 +109,7 @@ def identity(n: int, dtype: DTypeLike = float) -> Any:
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Any:
-    """Return ones on and below a diagonal."""
+    """Return a matrix of shape (N, M) with ones on and below diagonal `k` and zeros above it."""
     return Tensor(np.tri(N, M, k, _dtype(dtype)))
 
 
@@ -165,19 +165,19 @@ def geomspace(
 
 
 def meshgrid(*xi: TensorLike, **kwargs: Any) -> Any:
-    """Return coordinate arrays of coordinate vectors."""
+    """Return the coordinate arrays of the grid that coordinate vectors span."""
     return ops("meshgrid")(*map(asarray, xi), **kwargs)
 
 
 def broadcast_arrays(*args: TensorLike, **kwargs: Any) -> list[Any]:
-    """Return the arrays in their common shape."""
+    """Broadcast the arrays to their common shape."""
     made = [asarray(a) for a in args]
     shape = np.broadcast_shapes(*(tuple(a.shape) for a in made))
     return [ops("broadcast_to")(a, shape) for a in made]
 
 
 def ix_(*args: TensorLike) -> list[Any]:
-    """Return index vectors, each along its own axis, that together select a block."""
+    """Return index arrays, one along each axis, that together select a block."""
     made = []
     for n, a in enumerate(args):
         vector = asarray(a)

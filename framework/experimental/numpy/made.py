@@ -1,4 +1,4 @@
-"""The declared functions, each created at its first use; NumPy's constants and dtypes."""
+"""NumPy's constants and dtypes, and the functions of `declarations.py`, created when first used."""
 
 import numpy as np
 

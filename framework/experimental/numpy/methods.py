@@ -1,11 +1,12 @@
-"""The methods of NumPy's arrays that tensors have while NumPy's behavior is enabled."""
+"""NumPy's array methods, which `experimental_enable_numpy_behavior` adds to tensors."""
 
 from framework.core.tensor import Tensor
 from framework.experimental.numpy import functions
 from framework.experimental.numpy.conversion import asarray
 from framework.experimental.numpy.declarations import OWN, declared
 
-# Methods that TensorFlow adds to tensors; NumPy's functions call them by name.
+# {method: function that it calls}: the methods that TensorFlow adds to tensors. NumPy's own
+# functions look them up on their argument: np.mean(x) calls x.mean().
 _METHODS = {
     "clip": "clip", "flatten": "flatten", "max": "amax", "mean": "mean", "min": "amin",
     "ravel": "ravel", "swapaxes": "swapaxes",
@@ -43,7 +44,7 @@ def _members():
 
 
 def add_methods():
-    """Add the methods to Tensor; methods that it already has stay."""
+    """Add to Tensor those of the methods that it does not have yet."""
     for name, member in _members().items():
         if not hasattr(Tensor, name):
             setattr(Tensor, name, member)
