@@ -55,12 +55,12 @@ class ReLU(Layer, builds_at_init=True):
 
 
 class LeakyReLU(Layer, builds_at_init=True):
-    """`x` where positive, else `negative_slope * x`; `alpha` is its older name."""
+    """`x` where positive, else `negative_slope * x` (older name: `alpha`)."""
 
     negative_slope: NotNegative = 0.3
     supports_masking = True
 
-    # the fields below the `if` give type checkers the constructor's signature
+    # type checkers must take the constructor's signature from the fields, not from `__init__`
     if not TYPE_CHECKING:
 
         def __init__(self, *args: Any, alpha: TensorLike = None, **kwargs: Any):

@@ -14,7 +14,7 @@ DataFormat = Annotated[str | None, Resolved("'channels_last' or 'channels_first'
 
 
 def take_input_shape(layer, kwargs):
-    """Remove Keras's older shape arguments from `kwargs` and record the shape for Sequential."""
+    """Pop Keras's older shape arguments (`input_shape`, ...) from `kwargs`; store the shape."""
     batch = kwargs.pop("batch_size", None) if "batch_size" not in fields_of(type(layer)) else None
     if kwargs.get("batch_input_shape") is not None:
         batch, *shape = kwargs.pop("batch_input_shape")
@@ -42,13 +42,13 @@ def checked_shape(layer, shape, name):
     if any(n is None for n in shape):
         raise ShapeError(
             f"add_weight: the shape of {name or 'a weight'!r} of layer {layer.name!r} must be "
-            f"fully known, got {shape}. Give the last axis of the inputs a size."
+            f"fully known, got {shape}. Specify the size of the inputs' last axis."
         )
     return tuple(int(n) for n in shape)
 
 
 class undisturbed:
-    """A context manager that restores automatic names and the global random generator at exit."""
+    """A context manager that restores the automatic names and global random state at exit."""
 
     def __enter__(self):
         self._generator = random.global_generator()

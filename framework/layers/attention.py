@@ -81,7 +81,7 @@ class Attention(Layer, makes_masks=False):
         return (outputs, weights) if return_attention_scores else outputs
 
     def _calculate_scores(self, query, key):
-        """Return the scores, (batch, queries, keys)."""
+        """Return the attention scores, of shape (batch, queries, keys)."""
         if self.score_mode == "dot":
             scores = matmul(query, key, transpose_b=True)
             return scores if self.scale is None else scores * self.scale._as_operand()
@@ -135,7 +135,7 @@ def _checked(layer, items, what):
 
 
 def _pairs(query, key):
-    """Return query + key for each pair of them, in the shape (batch, queries, keys, width)."""
+    """Return the sum of each query and each key, of shape (batch, queries, keys, width)."""
     rank = len(query.shape)
     return add(expand_axes(query, (rank - 1,)), expand_axes(key, (rank - 2,)))
 
@@ -155,7 +155,7 @@ class AdditiveAttention(Attention):
         use_scale: whether there is a trained vector `scale`, as long as a query.
         dropout: the fraction of attention weights that is dropped in training.
 
-    Calls and shapes are those of `Attention`.
+    Call arguments and shapes are those of `Attention`.
 
     >>> import numpy as np
     >>> AdditiveAttention()([np.ones((1, 2, 3)), np.ones((1, 4, 3))]).shape

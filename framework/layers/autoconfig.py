@@ -8,7 +8,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 def with_init_arguments(layer, config):
-    """Return `config` with the arguments of the constructor call added, and unknown keys removed.
+    """Add the constructor call's arguments to `config`; drop keys that `__init__` does not accept.
 
     Raises:
         NotImplementedError: an argument is not a number, a string or a nest of these.
@@ -31,7 +31,7 @@ def with_init_arguments(layer, config):
                 "plain value: give the class a get_config() that returns super().get_config() and "
                 "its own arguments as plain values."
             )
-    # `config` already has the current values of these arguments
+    # `config` already has the current `name`, `trainable` and `dtype`
     for name in ("name", "trainable", "dtype"):
         arguments.pop(name, None)
     parameters = signature.parameters.values()

@@ -40,8 +40,8 @@ from framework.layers.tracking import LayerRecord, VariableOwner, add_owned
 class _BaseFields(Configurable, kw_only=True):
     """The keyword arguments of every layer."""
 
-    # Type checkers must not see a field here: a subclass that declares it as a field decides
-    # its position in the constructor.
+    # Type checkers must not see a field here, so that a subclass can redeclare the argument and
+    # thereby choose its position in the constructor.
     if TYPE_CHECKING:
         activity_regularizer: ClassVar[regularizers.Regularizer | None]
     else:
@@ -144,7 +144,7 @@ class Layer(
     # ---- calling ----
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the layer: a fast path for one tensor of the right dtype, otherwise `calls.call`."""
+        """Call the layer by a fast path for one tensor of the right dtype, else by `calls.call`."""
         record = self._framework
         direct = record.direct
         if direct is not None and len(args) == 1:
@@ -174,13 +174,13 @@ class Layer(
         """Call the layer with the given values of its variables; the variables do not change.
 
         Args:
-            trainable_variables, non_trainable_variables: a value for each of the layer's variables
-                of these names.
+            trainable_variables: a value for each of the layer's `trainable_variables`.
+            non_trainable_variables: a value for each of its `non_trainable_variables`.
             *args, **kwargs: the arguments of the call.
-            return_losses: whether to return the losses of the call too.
+            return_losses: whether to also return a list of the losses of the call.
 
         Returns:
-            (outputs, the new values of `non_trainable_variables`), and the list of the losses.
+            (outputs, new values of `non_trainable_variables`), and the losses if `return_losses`.
 
         Raises:
             ValueError: the layer is not built, or the number of values is wrong.
@@ -307,7 +307,7 @@ class Layer(
 
     @property
     def input(self):
-        """The KerasTensors of the layer's first symbolic call."""
+        """The KerasTensors passed to the layer's first symbolic call."""
         args, kwargs, _ = _symbolic_call(self)
         return args[0] if args else kwargs[signature_of(self).first]
 
@@ -339,7 +339,7 @@ class Layer(
 
     @property
     def losses(self):
-        """The losses of the last call (`add_loss`, activity), then the penalties of the weights."""
+        """The last call's losses (`add_loss`, activity penalties), then the weights' penalties."""
         losses = []
         for layer in self._flatten_layers():
             record = layer._framework
@@ -410,7 +410,7 @@ class Layer(
     def from_config(cls, config: Any):
         """Return a layer for a config that `get_config` returned.
 
-        The constructor receives the name of a dtype policy, which it may compare or pass on.
+        A dtype policy is passed as its name, because a constructor may compare the argument.
         """
         policy = config.get("dtype")
         if isinstance(policy, dict) and policy.get("class_name") == "DTypePolicy":
@@ -428,7 +428,7 @@ _BASE_CONFIGS = {Layer.get_config}
 
 
 def _loads_all(layer):
-    """Return whether loading sets all variables, since no user class overrides a load method."""
+    """Return whether loading sets all variables: no user class overrides `load_own_variables`."""
     return type(layer).load_own_variables.__module__.startswith("framework.")
 
 
@@ -472,7 +472,7 @@ def spec_by_call(layer, args, kwargs):
     """Return the outputs of `call` as KerasTensors, without changing the layer."""
     if thread.call is not None and thread.call[0] is layer:
         return symbolic_calls.run_symbolically(layer, args, kwargs)
-    with undisturbed(), calling(layer.name):  # a call of the layer also builds it and casts inputs
+    with undisturbed(), calling(layer.name):  # calling the layer also builds it and casts inputs
         return symbolic_calls.detached(_built_or_copy(layer)(*args, **kwargs))
 
 

@@ -60,9 +60,9 @@ class BatchNormalization(
         axis: the axis of the channels; statistics are over all other axes, without masked steps.
         momentum: the weight of the old value in a moving average.
         epsilon: added to the variance.
-        center, scale: whether there is a beta and a gamma.
+        center, scale: whether to add a trained beta, and to multiply by a trained gamma.
         renorm: whether to use batch renormalization (Ioffe 2017, arXiv:1702.03275).
-        renorm_clipping: a dict with limits "rmax", "rmin", "dmax".
+        renorm_clipping: a dict with the limits "rmax", "rmin" and "dmax" of the correction.
         renorm_momentum: the `momentum` of the averages that renormalization uses.
         synchronized: ignored: one process has the whole batch.
 
@@ -221,6 +221,6 @@ def _renormalized(layer, x, axis, mask):
 
 
 def _update_average(layer, statistic, value, momentum):
-    """Update a moving average, with a cast only if the dtypes differ."""
+    """Update a moving average; cast the old value only if its dtype differs."""
     old = _to(statistic.read(), value.dtype)
     statistic.assign(norm.moving_average(old, value, momentum=momentum))

@@ -9,7 +9,7 @@ from framework.layers.call_signature import signature_of
 
 
 class naming:
-    """A context manager that puts the path of a layer before the names of new variables."""
+    """A context manager in which the names of new variables start with the layer's path."""
 
     def __init__(self, layer):
         self._layer = layer
@@ -35,7 +35,7 @@ class naming:
 
 
 class making_variables:
-    """A context manager for creating variables, which suspends symbolic calls and recorders."""
+    """A context manager for creating variables: it suspends symbolic calls, tapes and traces."""
 
     def __init__(self):
         self._contexts = calling(None), pause_all()
@@ -50,12 +50,12 @@ class making_variables:
 
 
 def around(build):
-    """Wrap `build`: variables get the layer's path; afterwards the layer is built and locked."""
+    """Wrap `build`: variable names get the layer's path; then the layer is built and locked."""
 
     @functools.wraps(build)
     def wrapper(self, *args, **kwargs):
         record = self._framework
-        # `super().build()` is called by an overridden `build`, which is wrapped already
+        # this is `super().build()`, called by an overriding `build` that is wrapped too
         if record.building:
             return build(self, *args, **kwargs)
         record.building = True

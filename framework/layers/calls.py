@@ -64,7 +64,7 @@ def _makes_masks(layer):
 
 
 def _taken_training(layer, kwargs):
-    """Return the value of `training` for this call and its inner calls, and the other `kwargs`."""
+    """Return `training` for this call and the calls inside it, and `kwargs` without `training`."""
     training = kwargs.get("training")
     if "training" in kwargs:
         kwargs = {k: v for k, v in kwargs.items() if k != "training"}
@@ -92,13 +92,13 @@ def _checked(layer, args, kwargs):
 
 
 def _build(layer, args, kwargs):
-    """Build the layer if its class has `build`, else `call` builds it; return the input shapes."""
+    """Call `build` if the class defines it (otherwise `call` builds); return the input shapes."""
     signature = signature_of(layer)
     given = signature.bind(args, kwargs)
     if missing := [name for name in signature.required if name not in given]:
         raise SignatureError(
             f"{type(layer).__name__}.call() of layer {layer.name!r}: the argument {missing[0]!r} "
-            f"is missing; it takes {', '.join(signature.names)}."
+            f"is missing; call() takes {', '.join(signature.names)}."
         )
     if thread.call is None:
         layer._framework.built_for = _specs_of(args, kwargs)
@@ -112,7 +112,7 @@ def _build(layer, args, kwargs):
 
 
 def _specs_of(args, kwargs):
-    """Return positional tensors as TensorSpecs of any batch size; None for other arguments."""
+    """Return TensorSpecs (any batch size) of positional tensors; None if there is anything else."""
     if kwargs or not all(isinstance(a, (Tensor, KerasTensor)) for a in nest.flatten(args)):
         return None
     return nest.map_structure(
@@ -121,7 +121,7 @@ def _specs_of(args, kwargs):
 
 
 def _run(layer, args, kwargs, training, inputs, previous, symbolic):
-    """Run `call`, or its symbolic form, with the layer as the innermost current call."""
+    """Run `call`, or its symbolic form, with this layer as the innermost one being called."""
     outer = thread.call
     signature = signature_of(layer)
     by_position = signature.names[: len(args)]
@@ -174,7 +174,7 @@ def name_layer(error, layer):
 def _converted(layer, args, kwargs):
     dtype = layer.input_dtype if layer.autocast else None
 
-    # Layers of the package expect dense tensors, except those that declare `takes_sparse`.
+    # Built-in layers expect dense tensors, except those that declare `takes_sparse`.
     dense = type(layer).__module__.startswith("framework.layers.") and not (
         type(layer)._framework.takes_sparse
     )
@@ -234,7 +234,7 @@ def _any_symbolic(structure):
 
 
 def _masks(signature, args, kwargs, inputs):
-    """Return the kwargs with the masks that `call` takes, and the mask of the inputs."""
+    """Return `kwargs` plus the input masks that `call` accepts, and the mask of `inputs`."""
     if signature.masks:
         tensors = {k: v for k, v in signature.bind(args, kwargs).items() if is_tensors(v)}
         inner = [k for k in tensors if k not in signature.masks]

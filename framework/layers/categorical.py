@@ -25,10 +25,10 @@ MODES = ("int", "one_hot", "multi_hot", "count")
 
 
 def encode(indices, mode, depth, dtype, weights=None, sparse=False):
-    """Encode class indices as vectors of size `depth`, a SparseTensor if `sparse`.
+    """Encode class indices as vectors of size `depth`, as a SparseTensor if `sparse`.
 
-    "one_hot" gives one vector per index; "multi_hot" marks, and "count" counts, the classes along
-    axis 1. An index outside of `range(depth)` gives zeros.
+    "one_hot" gives one vector per index. "multi_hot" and "count" give one vector per sample, which
+    marks or counts its classes. An index outside of `range(depth)` gives zeros.
     """
     if mode == "int":
         return cast(indices, dtype=dtype)
@@ -150,7 +150,7 @@ class _BinTable:
     def __init__(self, boundaries):
         self.boundaries = np.asarray(boundaries, np.float32)
 
-    # A trace's guards compare tables by value, because each call creates a new table.
+    # Equal by value: each call creates a new table, and a compiled function must remain valid.
     def __eq__(self, other):
         return type(other) is _BinTable and np.array_equal(self.boundaries, other.boundaries)
 
@@ -198,8 +198,8 @@ class Discretization(Layer, takes_lists=True):
         self.reset_state()
 
     def reset_state(self):
-        """Discard the data of `update_state`."""
-        # row 0 has the values in increasing order, row 1 their weights
+        """Discard the data that `update_state` received."""
+        # row 0 holds values in increasing order, row 1 the weight of each value
         self.summary = np.zeros((2, 0), np.float32)
 
     def update_state(self, data: TensorLike) -> None:
@@ -211,7 +211,7 @@ class Discretization(Layer, takes_lists=True):
         self.summary = _compressed(both[:, np.argsort(both[0])], self.epsilon)
 
     def finalize_state(self):
-        """Compute the boundaries from the data of `update_state`."""
+        """Compute the boundaries from the data that `update_state` received."""
         quantiles = _compressed(self.summary, 1 / self.num_bins)
         self.bin_boundaries = quantiles[0, :-1].tolist()
 
@@ -263,7 +263,7 @@ class Discretization(Layer, takes_lists=True):
 
 
 def _compressed(summary, epsilon):
-    """Reduce a summary (values, weights) to quantiles `epsilon` apart if it has more values."""
+    """Reduce a summary (values, weights) to quantiles `epsilon` apart, unless it has fewer."""
     values, weights = summary
     if values.size * epsilon < 1:
         return summary
@@ -283,7 +283,7 @@ def whole_of(data):
 
 
 def batches_of(data, steps, whole):
-    """Yield the batches in the data of `adapt`; data of a type in `whole` is one batch."""
+    """Yield batches of the data for `adapt`; data whose type is in `whole` is a single batch."""
     if isinstance(data, whole) or not hasattr(data, "__iter__"):
         yield data
         return

@@ -106,8 +106,8 @@ class Conv1D(_Convolution, rank=1):
         filters: the number of output channels.
         kernel_size: the size of the window.
         strides: the step of the window.
-        padding: "valid" for none; "same" for `ceil(steps / strides)` outputs; "causal" for as many,
-            where no output depends on a later step.
+        padding: "valid" for none; "same" for `ceil(steps / strides)` outputs; "causal" for the
+            same number, none of which depends on a later step.
         data_format: "channels_last", (batch, steps, channels), or "channels_first".
         dilation_rate: the distance between the window's elements.
         groups: the number of groups of channels and filters, which are convolved separately.

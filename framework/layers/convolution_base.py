@@ -54,7 +54,7 @@ def channels(shape, data_format):
 
 
 def with_spatial(shape, sizes, data_format, filters=None):
-    """Return `shape` with other spatial `sizes`, and with `filters` channels if given."""
+    """Return `shape` with its spatial sizes replaced by `sizes`, and its channels by `filters`."""
     count = channels(shape, data_format) if filters is None else filters
     if data_format == "channels_last":
         return (shape[0], *sizes, count)
@@ -69,7 +69,7 @@ def last(x, data_format):
 
 
 def restored(y, data_format):
-    """Move the channels of `y` from the last axis to that of the data format."""
+    """Move the channels of `y` from the last axis to their axis in the data format."""
     if data_format == "channels_last":
         return y
     return transpose(y, perm=(0, y.ndim - 1, *range(1, y.ndim - 1)))
@@ -120,7 +120,7 @@ def set_input_spec(layer, input_shape):
 
 
 def _output_sizes(layer, input_shape):
-    """Return the output's spatial sizes; ShapeError if the window does not fit."""
+    """Return the output's spatial sizes; raise ShapeError if the window does not fit."""
     sizes = spatial(input_shape, layer.data_format)
     new_sizes = output_sizes(sizes, layer.kernel_size, **window_of(layer))
     if 0 in new_sizes and 0 not in sizes:

@@ -49,7 +49,7 @@ class Dense(
         units: the size of the last axis of the outputs.
         use_bias: whether to add a bias.
         lora_rank, lora_alpha: see `enable_lora`.
-        quantization_config: None.
+        quantization_config: must be None; quantization is not supported.
 
     >>> import numpy as np
     >>> Dense(4, activation="relu")(np.ones((2, 3))).shape
@@ -89,13 +89,13 @@ class Dense(
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         if config["activity_regularizer"] is None:
-            # Keras's config of Dense also has this key only if it is set
+            # as in Keras, the config of Dense has `activity_regularizer` only if it is set
             del config["activity_regularizer"]
         return config
 
 
 def _promoted(inputs, kernel):
-    """Return the operands in one dtype."""
+    """Return the operands promoted to a common dtype."""
     if isinstance(inputs, SparseTensor) and inputs.ndim == 2:
         values, kernel = promote(inputs.values, kernel)
         return inputs.with_values(values), kernel
@@ -178,7 +178,7 @@ def noise_dtype(inputs):
 
 
 def checked_noise_shape(shape, cls_name):
-    """Return the argument `noise_shape` as a tuple or None; `cls_name` is for the message."""
+    """Check the argument `noise_shape`; return a tuple or None. Errors mention `cls_name`."""
     if shape is None:
         return None
     if not isinstance(shape, (tuple, list)) or any(
@@ -195,7 +195,7 @@ def noise_shape(wanted, shape, layer):
     if len(wanted) != len(shape):
         raise ShapeError(
             f"{type(layer).__name__} layer {layer.name!r}: noise_shape={wanted} has {len(wanted)} "
-            f"axes, the inputs of shape {shape} have {len(shape)}."
+            f"axes, but the inputs of shape {shape} have {len(shape)}."
         )
     return tuple(own if n is None else n for n, own in zip(wanted, shape))
 
@@ -230,7 +230,7 @@ class Lambda(Layer):
         output_shape: the shape of one sample, a tuple or list, or a nest of shapes for several
             outputs; or a function of the input shape; inferred if None.
         mask: the mask of the outputs, or a function of the inputs and their mask.
-        arguments: more keyword arguments of the function.
+        arguments: a dict of additional keyword arguments for the function.
 
     >>> import numpy as np
     >>> Lambda(lambda x: x * 2)(np.ones((1, 2))).numpy()
@@ -298,7 +298,7 @@ def _with_batch(shape, batch):
 
 
 class InputLayer(Layer):
-    """The layer of a model input; `Input` creates one and returns its output."""
+    """The layer that stands for a model input; `Input` creates one and returns its output."""
 
     def __init__(
         self, shape: ShapeLike = None, batch_size: Any = None, dtype: DTypeLike = None,
@@ -306,13 +306,13 @@ class InputLayer(Layer):
         input_tensor: TensorLike = None, optional: bool = False, name: str | None = None,
         **kwargs: Any,
     ):  # fmt: skip
-        # Keras's older name of `shape` is `input_shape`, that of `batch_shape` is
-        # `batch_input_shape`
+        # `input_shape` and `batch_input_shape` are Keras's older names of `shape` and
+        # `batch_shape`
         shape = kwargs.pop("input_shape", shape)
         batch_shape = kwargs.pop("batch_input_shape", batch_shape)
         super().__init__(name=name, **kwargs)
         if ragged:
-            raise InvalidArgumentError("Input: there are no ragged tensors; use padded inputs.")
+            raise InvalidArgumentError("Input: ragged=True is not supported; use padded inputs.")
         self.sparse = bool(sparse)
         if input_tensor is not None:
             _refuse_other(input_tensor, shape, batch_size, batch_shape, dtype)
@@ -357,10 +357,10 @@ def _sizes(shape):
 
 
 def _refuse_other(tensor, shape, batch_size, batch_shape, dtype):
-    """Raise an error if `tensor` is no KerasTensor, or if other arguments contradict it."""
+    """Raise an error if `tensor` is not a KerasTensor, or if other arguments contradict it."""
     if not isinstance(tensor, KerasTensor):
         raise InvalidArgumentError(
-            f"Input: expected a KerasTensor as the tensor, got {type(tensor).__name__}."
+            f"Input: tensor: expected a KerasTensor, got {type(tensor).__name__}."
         )
     own = tuple(tensor.shape)
     for name, value, expected in (
@@ -371,7 +371,7 @@ def _refuse_other(tensor, shape, batch_size, batch_shape, dtype):
     ):
         if value is not None and value != expected:
             raise InvalidArgumentError(
-                f"Input: expected {name}={expected}, as the tensor has it, got {value}."
+                f"Input: expected {name}={expected}, to match the given tensor, got {value}."
             )
 
 

@@ -42,11 +42,11 @@ class EinsumDense(
     Args:
         equation: for example "abc,cd->abd"; "..." may stand for leading or trailing axes of the
             inputs and outputs.
-        output_shape: the sizes of the output axes without the batch and those of "..."; None for
-            a size that equals an input axis.
-        bias_axes: the output axes of the bias, such as "d"; None: no bias.
+        output_shape: the sizes of the output axes except the batch and the axes of "..."; None
+            for the size of the input axis with the same letter.
+        bias_axes: the output axes of the bias, such as "d"; None for no bias.
         lora_rank, lora_alpha: see `enable_lora`.
-        gptq_unpacked_column_size, quantization_config: None.
+        gptq_unpacked_column_size, quantization_config: must be None (no quantization).
 
     Raises:
         InvalidArgumentError: the equation is not valid.
@@ -183,7 +183,7 @@ def _known(sizes, labels, layer):
 
 
 def _bias_shape(sizes, axes, of_outputs, layer):
-    """Return the bias shape: output axes from the first in `axes` on; size 1 if not in `axes`."""
+    """Return the bias shape: output axes from the first in `axes` on; those not in `axes` are 1."""
     for label in axes:
         if label not in of_outputs:
             raise InvalidArgumentError(
@@ -211,7 +211,7 @@ def _inner_axes(of_inputs, of_kernel, of_outputs):
 
 
 def _initializer(layer, of_kernel, of_outputs):
-    """Return the kernel's initializer; variance scaling is given the input and output axes."""
+    """Return the kernel's initializer; variance scaling gets the kernel's input and output axes."""
     initializer = layer.kernel_initializer
     if not isinstance(initializer, VarianceScaling) or None not in (
         initializer.input_axes, initializer.output_axes,
@@ -232,7 +232,7 @@ def _projected(layer, inputs, kernel):
     if inner != kernel.array.shape[:n]:
         raise ShapeError(
             f"EinsumDense layer {layer.name!r}: inputs of shape {inputs.array.shape} do not fit "
-            f"the kernel of shape {kernel.array.shape} by {layer.equation!r}."
+            f"the kernel of shape {kernel.array.shape} in {layer.equation!r}."
         )
     rows = reshape(inputs, shape=(math.prod(free), size))
     outputs = matmul(rows, reshape(kernel, shape=(size, math.prod(outer))))

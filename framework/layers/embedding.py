@@ -43,10 +43,10 @@ class Embedding(_TableLayer, makes_masks=False):
     Args:
         input_dim: the number of rows; inputs are in `range(input_dim)`.
         output_dim: the length of a row.
-        mask_zero: whether input 0 is padding, which later layers mask.
+        mask_zero: whether input 0 means padding, which the output's mask excludes.
         weights: the initial table.
         lora_rank, lora_alpha: see `enable_lora`.
-        quantization_config: None.
+        quantization_config: must be None; quantization is not supported.
 
     Shapes: `(batch, ...)` gives `(batch, ..., output_dim)`.
 
@@ -72,7 +72,7 @@ class Embedding(_TableLayer, makes_masks=False):
     _adapted = "embeddings"
     _embeddings = None
 
-    # the fields below the `if` give type checkers the constructor's signature
+    # type checkers must take the constructor's signature from the fields, not from `__init__`
     if not TYPE_CHECKING:
 
         def __init__(self, *args: Any, input_length: Any = None, **kwargs: Any):
@@ -139,11 +139,11 @@ class ReversibleEmbedding(Embedding):
         input_dim: the number of rows.
         output_dim: the length of a row.
         tie_weights: whether the reverse direction uses the same table.
-        reverse_dtype: the dtype of the computation of scores.
+        reverse_dtype: the dtype in which scores are computed.
         logit_soft_cap: the cap in `cap * tanh(x / cap)`, applied to scores x; None: no cap.
 
-    Shapes: `(batch, ...)` gives `(batch, ..., output_dim)`; reversed `(batch, ..., output_dim)`
-    gives `(batch, ..., input_dim)`.
+    Shapes: `(batch, ...)` gives `(batch, ..., output_dim)`; with `reverse=True`,
+    `(batch, ..., output_dim)` gives `(batch, ..., input_dim)`.
 
     >>> import numpy as np
     >>> layer = ReversibleEmbedding(5, 2)

@@ -88,7 +88,7 @@ class GroupedQueryAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "see
         return (1,)
 
     def _repeated(self, x):
-        """Return keys or values with each head repeated for its query heads."""
+        """Return keys or values with each head repeated for every query head that shares it."""
         if self.num_repeats == 1:
             return x
         batch, length, heads, width = x.shape

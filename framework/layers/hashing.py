@@ -31,7 +31,7 @@ SaltField = Annotated[int | Sequence[int] | None, Resolved("an int, two ints or 
 
 
 def buckets(values, count, salt=None):
-    """Return the bucket index of each value, an int or bytes: by FarmHash, or SipHash with a salt.
+    """Return the bucket index of each value (int or bytes): by FarmHash, or by SipHash with `salt`.
 
     >>> buckets([b"a", b"b", 7], 1000)
     [939, 822, 88]
@@ -44,7 +44,7 @@ def buckets(values, count, salt=None):
 class _BucketTable:
     """The NumPy implementation of an op that maps values to buckets.
 
-    If `mask_value` is set, bucket 0 is for this value only.
+    If `mask_value` is set, bucket 0 is reserved for this value.
     """
 
     dtype = np.dtype(np.int64)
@@ -93,7 +93,7 @@ class Hashing(Layer):
     _convert_input_args = False
     _allow_non_tensor_positional_args = True
 
-    # the fields below the `if` give type checkers the constructor's signature
+    # type checkers must take the constructor's signature from the fields, not from `__init__`
     if not TYPE_CHECKING:
 
         def __init__(self, *args, **kwargs):
@@ -154,7 +154,7 @@ class _CrossTable:
 
 
 def _codes(column):
-    """Return integers as uint64, and strings as their fingerprints."""
+    """Return a uint64 for each value: integers unchanged, strings hashed to fingerprints."""
     if column.dtype.kind == "O":
         distinct, inverse = np.unique(column, return_inverse=True)
         codes = np.array([fingerprint(text) for text in distinct.tolist()], np.uint64)
@@ -184,7 +184,7 @@ class HashedCrossing(Layer):
     _convert_input_args = False
     _allow_non_tensor_positional_args = True
 
-    # the fields below the `if` give type checkers the constructor's signature
+    # type checkers must take the constructor's signature from the fields, not from `__init__`
     if not TYPE_CHECKING:
 
         def __init__(self, *args, **kwargs):
@@ -216,7 +216,7 @@ class HashedCrossing(Layer):
 
 
 def _features(inputs):
-    """Check and return the inputs of a cross as tensors."""
+    """Check the inputs of HashedCrossing, and return them as tensors."""
     if not isinstance(inputs, (list, tuple)) or len(inputs) < 2:
         raise InvalidArgumentError(
             "`HashedCrossing` should be called on a list or tuple of at least two inputs. "

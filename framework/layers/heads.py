@@ -33,7 +33,7 @@ class MultiHeadBase(Layer, makes_masks=False):
     """The base class of multi-head attention layers: masks, scores, choice of the algorithm."""
 
     supports_masking = True
-    num_heads = key_dim = None  # MultiHeadAttention declares both as fields
+    num_heads = key_dim = None  # MultiHeadAttention declares `num_heads` and `key_dim` as fields
 
     def __post_init__(self):
         if self.flash_attention and self.dropout > 0:
@@ -107,8 +107,8 @@ class MultiHeadBase(Layer, makes_masks=False):
                 "supported with flash_attention, which computes no scores."
             )
         mask = attention_mask
-        # For a fully masked row the attention op returns the mean of the values, explicit
-        # scores return 0. As in Keras, a layer with dropout computes explicit scores if
+        # For a fully masked row the op `attention` returns the mean of the values, and
+        # `_attend_by_scores` returns 0. As in Keras, a layer with dropout uses the latter if
         # there is a mask.
         use_op = self.dropout == 0 or (mask is None and not training)
         if use_op and not return_attention_scores and len(query.shape) == 4:
@@ -139,7 +139,7 @@ class MultiHeadBase(Layer, makes_masks=False):
 
 
 def projection(layer, equation, output_shape, bias_axes, name, activation=None):
-    """Return an EinsumDense configured by this layer's fields."""
+    """Return an EinsumDense with the initializers, regularizers and constraints of `layer`."""
     made = EinsumDense(
         equation, output_shape, activation=activation, name=name,
         bias_axes=bias_axes if layer.use_bias else None,
@@ -149,7 +149,7 @@ def projection(layer, equation, output_shape, bias_axes, name, activation=None):
         kernel_constraint=layer.kernel_constraint, bias_constraint=layer.bias_constraint,
         activity_regularizer=builtin(layer)._inner_activity(layer), dtype=layer.dtype_policy,
     )  # fmt: skip
-    # prevents the warning about masks, because attention applies them itself
+    # prevents the warning that the mask is lost: the attention layer applies masks itself
     made.supports_masking = True
     return made
 
@@ -192,7 +192,7 @@ def letters_of(n):
 
 
 def _cloned(initializer):
-    """Return a copy of an initializer, so that two weights are equal only if it has a seed."""
+    """Return a copy of an initializer, so that several weights are equal only if it has a seed."""
     return initializer.clone() if hasattr(initializer, "clone") else initializer
 
 
@@ -201,7 +201,7 @@ def _boolean(mask):
 
 
 def _with_heads(mask, rank, axes):
-    """Insert axes for the heads before the `axes` query axes and `axes` key axes of `mask`."""
+    """Insert axes for the heads into `mask`, before its `axes` query axes and `axes` key axes."""
     missing = rank - len(mask.shape)
     first = len(mask.shape) - 2 * axes
     return expand_axes(mask, tuple(range(first, first + missing))) if missing else mask

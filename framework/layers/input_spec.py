@@ -61,7 +61,7 @@ class InputSpec(Configurable):
         return True
 
     def complaint(self, x: TensorLike):
-        """Return a message about the difference between `x` and the spec, or None if it matches."""
+        """Return a message that says how `x` differs from the spec, or None if it matches."""
         shape = tuple(x.shape)
         rank = len(shape)
         got = f"found ndim={rank}. Full shape received: {shape}"

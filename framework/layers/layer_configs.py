@@ -21,7 +21,7 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
 
     Raises:
         UnknownObjectError: the class is neither public, registered nor in `custom_objects`.
-        ValueError: the config describes something else than a layer.
+        ValueError: the config does not describe a layer.
 
     >>> from framework.keras import layers
     >>> deserialize(serialize(layers.Dense(3, activation="relu"))).units

@@ -31,7 +31,7 @@ _OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
 class _IndexTable:
     """The NumPy implementation of an op that maps words to indices, unknown ones by `unknown`.
 
-    `default` is the index of all other words, if they have a common index.
+    `default` is the index of all unknown words if they share one, else None.
     """
 
     dtype = np.dtype(np.int64)
@@ -40,7 +40,7 @@ class _IndexTable:
         self._indices, self._unknown, self._default = indices, unknown, default
 
     def entries(self):
-        """Return (keys, values, the value of all other keys or None)."""
+        """Return the table as (keys, their values, the value for other keys or None)."""
         return list(self._indices), list(self._indices.values()), self._default
 
     def __call__(self, words):
@@ -57,14 +57,14 @@ class _IndexTable:
 
 
 class _WordTable:
-    """The NumPy implementation of an op that maps indices to words, invalid ones to `unknown`."""
+    """The NumPy implementation of an op that maps indices to words, or to `unknown` if invalid."""
 
     def __init__(self, words, unknown, dtype):
         self._words = np.array([*words, unknown], dtype)
         self.dtype = np.dtype(dtype)
 
     def entries(self):
-        """Return (keys, values, the value of all other keys)."""
+        """Return the table as (keys, their values, the value for other keys)."""
         *words, unknown = self._words.tolist()
         return list(range(len(words))), words, unknown
 
@@ -87,14 +87,14 @@ class Lookup(Layer, strings=False):
         check_sparse(self)
         _refuse_settings(self)
         self._framework.words = None  # the words of the vocabulary, without mask and OOV tokens
-        self._framework.table = None  # the NumPy code of the lookup op, built at the first call
+        self._framework.table = None  # the table that implements the lookup op, built on first call
         self._framework.idf = None
         self._framework.static = self.vocabulary is not None
         self.reset_state()
         if self._framework.static:
             self.set_vocabulary(self.vocabulary, self.idf_weights)
             if isinstance(self.vocabulary, str):
-                self.vocabulary = None  # get_config() must not contain the path of a file
+                self.vocabulary = None  # a config must not contain the path of a file
 
     # ---- the vocabulary ----
 
@@ -135,7 +135,7 @@ class Lookup(Layer, strings=False):
             _set_idf(self, idf, 0 if has_special else _first_word(self))
 
     def adapt(self, data: TensorLike, steps: Any = None) -> None:
-        """Build the vocabulary from data: frequent words first, equal counts in reverse order.
+        """Build the vocabulary from data: by descending count, then in descending order of words.
 
         Args:
             data: an array, tensor or list of words, or an iterable of batches of words. In output
@@ -256,11 +256,11 @@ class Lookup(Layer, strings=False):
 
 
 def spec_of(lookup, infer, inputs):
-    """Return `infer(inputs)`; without a vocabulary, the output's last size is None."""
+    """Return the spec `infer(inputs)`, whose last size is None if there is no vocabulary."""
     own = lookup._framework
     if lookup.output_mode == "int" or lookup.pad_to_max_tokens or own.words is not None:
         return infer(inputs)
-    own.words, idf = [], own.idf  # without words, only the last size of the spec is wrong
+    own.words, idf = [], own.idf  # empty for now: only the last size, replaced below, depends on it
     if lookup.output_mode == "tf_idf":
         _set_idf(lookup, np.zeros(0, dtypes.floatx()), _first_word(lookup))
     try:
@@ -312,7 +312,7 @@ def _raw(layer, value):
 
 
 def _words_of(layer, data):
-    """Return data of `adapt` as an array of words: bytes or int64."""
+    """Return data passed to `adapt` as an array of words: bytes or int64."""
     if _has_strings(layer):
         return (data if isinstance(data, Tensor) else tensor(data)).array
     return np.asarray(getattr(data, "array", data), np.int64)
@@ -391,7 +391,7 @@ def _refuse_words(layer, words, special):
 
 
 def _set_idf(layer, idf, missing):
-    """Set the IDF weights; the `missing` special tokens get the mean, padding gets zeros."""
+    """Set the IDF weights: the mean for `missing` special tokens, then `idf`, then zeros to pad."""
     front = np.full(missing, idf.mean() if idf.size else 0, idf.dtype)
     padding = layer.max_tokens - missing - idf.size if layer.pad_to_max_tokens else 0
     layer._framework.idf = np.concatenate([front, idf, np.zeros(padding, idf.dtype)])
@@ -436,16 +436,16 @@ class IntegerLookup(Lookup):
     Args:
         max_tokens: the maximum size of the vocabulary, including mask and OOV tokens.
         num_oov_indices: the number of indices for unknown integers; 0: they raise an error.
-        mask_token: an integer that gets index 0 and is not encoded.
+        mask_token: an integer that gets index 0 and that encodings ignore.
         oov_token: with `invert`, the result for unknown indices.
-        vocabulary: integers, or a path; None if `adapt` builds the vocabulary.
+        vocabulary: integers, or the path of a file; None if `adapt` builds the vocabulary.
         idf_weights: one weight per word, for output mode "tf_idf".
         invert: whether to map indices to integers instead.
         output_mode: "int", or a mode of `CategoryEncoding`; "tf_idf": counts times IDF weights.
         pad_to_max_tokens: whether encodings have the length `max_tokens`.
         oov_method: the index of an unknown integer: its remainder ("floormod") or a hash
             ("farmhash").
-        salt: an int or two ints, the key of another hash.
+        salt: an int or two ints, the key of SipHash, which replaces FarmHash.
 
     >>> import numpy as np
     >>> IntegerLookup(vocabulary=[12, 36])(np.array([36, 7])).numpy()
@@ -474,9 +474,9 @@ class StringLookup(Lookup, strings=True):
         max_tokens: the maximum size of the vocabulary, including mask and OOV tokens.
         num_oov_indices: the number of indices for unknown strings, chosen by a hash; 0: they raise
             an error.
-        mask_token: a string that gets index 0 and is not encoded.
+        mask_token: a string that gets index 0 and that encodings ignore.
         oov_token: with `invert`, the result for unknown indices.
-        vocabulary: strings, or a path; None if `adapt` builds the vocabulary.
+        vocabulary: strings, or the path of a file; None if `adapt` builds the vocabulary.
         encoding: the encoding of the strings.
 
     The other arguments are those of `IntegerLookup`.

@@ -32,8 +32,8 @@ __all__ = [
 class Merge(Layer, merge=None, masked=None):
     """The base class of layers that combine a list of inputs elementwise; shapes broadcast.
 
-    Class arguments: `merge(layer, inputs)`, and `masked(inputs, masks)` for layers that ignore
-    masked elements, called if an input has a mask.
+    Class arguments: `merge(layer, inputs)` computes the result. Layers that ignore masked elements
+    have `masked(inputs, masks)`, which is called instead if an input has a mask.
     """
 
     supports_masking = True
@@ -103,7 +103,7 @@ def _reduced(op):
 
 
 def _of_elements(mask, rank):
-    """Return a mask with trailing axes of size 1, so that it broadcasts to the elements."""
+    """Append axes of size 1 to a mask, so that it has `rank` axes and broadcasts to the inputs."""
     return mask if mask is None else expand_axes(mask, tuple(range(mask.ndim, rank)))
 
 
@@ -119,7 +119,7 @@ def _masked_product(inputs, masks):
 
 
 def _masked_extreme(op):
-    """Return the elementwise extreme; where one of two inputs is masked, return the other one."""
+    """Return a function: the elementwise extreme `op` of the inputs, ignoring masked elements."""
 
     def merged(inputs, masks):
         output, known = inputs[0], masks[0]
@@ -163,7 +163,7 @@ class Subtract(Merge, merge=_subtracted):
 
 
 class Multiply(Merge, merge=_reduced(e.multiply), masked=_masked_product):
-    """The product of the inputs; masked elements do not count."""
+    """The product of the inputs; masked elements are ignored."""
 
 
 class Average(Merge, merge=_averaged):
@@ -171,11 +171,11 @@ class Average(Merge, merge=_averaged):
 
 
 class Maximum(Merge, merge=_reduced(e.maximum), masked=_masked_extreme(e.maximum)):
-    """The elementwise maximum of the inputs; masked elements do not count."""
+    """The elementwise maximum of the inputs; masked elements are ignored."""
 
 
 class Minimum(Merge, merge=_reduced(e.minimum), masked=_masked_extreme(e.minimum)):
-    """The elementwise minimum of the inputs; masked elements do not count."""
+    """The elementwise minimum of the inputs; masked elements are ignored."""
 
 
 class Concatenate(Layer):
@@ -219,7 +219,7 @@ def _mask_but_last(x, mask):
     """Return `mask` in the shape of `x` without the last axis, or an all-True mask for None."""
     shape = tuple(x.shape)[:-1]
     if mask is None:
-        # the mask is an op's result on x, because a functional model returns only KerasTensors
+        # ops on `x` compute the mask, because a functional model can only return KerasTensors
         if isinstance(x, KerasTensor):
             first = getitem(x, index=(Ellipsis, 0))
             return e.logical_or(e.equal(first, first), True)
@@ -331,7 +331,7 @@ def concatenate(inputs, axis=-1, **kwargs):
 
 
 def _dot_axes(layer, first, second):
-    """Return the two axes as non-negative ints; ShapeError if their sizes differ."""
+    """Return the two axes as non-negative ints; raise ShapeError if their sizes differ."""
     shapes, axes = (first, second), layer.axes
     axes = (axes, axes) if isinstance(axes, int) else axes
     axes = [one_axis(a, len(s), f"Dot layer {layer.name!r}") for a, s in zip(axes, shapes)]

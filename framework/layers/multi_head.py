@@ -91,9 +91,9 @@ class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")
         return self._framework.activity
 
     def _take_masks(self, query, value, key, query_mask):
-        """Return the query's Keras mask, which replaces the argument, and remove the inputs' masks.
+        """Return the query's Keras mask, not the argument, and remove the masks of the inputs.
 
-        As in Keras, the sum of inputs and outputs then has no mask.
+        As in Keras, `inputs + outputs` then has no mask.
         """
         query_mask = mask_of(query)
         for x in (query, value, key):
@@ -171,7 +171,7 @@ class MultiHeadAttention(KernelAndBias, MultiHeadBase, last=("use_gate", "seed")
 
 
 def _into_heads(layer, shape, sizes, name, activation=None):
-    """Create and build a projection of the last axis of inputs of `shape` to axes of `sizes`."""
+    """Create and build a layer that projects the last axis of its inputs to axes of `sizes`."""
     free = len(shape) - 1
     letters = letters_of(free + 3)
     made = projection(

@@ -35,7 +35,7 @@ Axes = Annotated[int | Sequence[int], Resolved("an int or a list of ints", _one_
 
 
 def wide(x):
-    """Return `x` in the dtype of the computation: float32 for half precision and integers."""
+    """Cast `x` to the dtype of the computation: half precision and integers become float32."""
     if x.dtype.np.itemsize >= 4 and x.dtype.is_floating:
         return x
     return cast(x, dtype=np.dtype(np.float32))
@@ -46,7 +46,7 @@ def _to(x, dtype):
 
 
 def _int_if_one(axes):
-    """Return an int instead of a tuple of one axis, because ops normalize an int faster."""
+    """Return a single axis as an int instead of a tuple, because ops check an int faster."""
     return axes[0] if len(axes) == 1 else axes
 
 
@@ -62,8 +62,8 @@ class LayerNormalization(ScaleInitializers, ScalePenalties, _Normalization, last
     Args:
         axis: the axis or axes to normalize over.
         epsilon: added to the variance.
-        center, scale: whether there is a beta and a gamma.
-        rms_scaling: deprecated: only divide by the standard deviation; use RMSNormalization.
+        center, scale: whether to add a trained beta, and to multiply by a trained gamma.
+        rms_scaling: deprecated, use RMSNormalization: do not subtract the mean, add no beta.
 
     >>> import numpy as np
     >>> LayerNormalization()(np.array([[1.0, 3.0]])).numpy().round(2)
@@ -155,7 +155,7 @@ class GroupNormalization(ScaleInitializers, ScalePenalties, _Normalization):
         groups: the number of groups; -1 for one per channel (instance normalization).
         axis: the axis of the channels.
         epsilon: added to the variance.
-        center, scale: whether there is a beta and a gamma per channel.
+        center, scale: whether to add a beta, and to multiply by a gamma, trained per channel.
     """
 
     groups: Annotated[int, Resolved("a positive integer or -1", _groups)] = 32

@@ -1,4 +1,4 @@
-"""Operation: a user's computation without weights, as one call of a functional model."""
+"""Operation: a user-defined computation without weights, a single node of functional models."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class OperationRecord(Record):
     Attributes:
         init_arguments: the arguments of the constructor.
         first_call: (args, kwargs, outputs) of the first symbolic call.
-        remat: the RematScope in which it was created, or None.
+        remat: the RematScope in which the operation was created, or None.
     """
 
     init_arguments = ((), {})
@@ -31,7 +31,7 @@ class OperationRecord(Record):
 
 
 class _EveryOperation(type):
-    """A metaclass that makes layers operations in `isinstance` and `issubclass`, as in Keras."""
+    """A metaclass: `isinstance` and `issubclass` count layers as operations, as in Keras."""
 
     def __instancecheck__(cls, instance):
         return issubclass(type(instance), cls)
@@ -108,7 +108,7 @@ class Operation(Owning, metaclass=_EveryOperation):
         return outputs
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
-        """Return KerasTensors like the outputs, by running `call` without values."""
+        """Return the outputs as KerasTensors, by running `call` symbolically."""
         try:
             with calling(self.name):
                 return self.call(*args, **kwargs)
@@ -123,7 +123,7 @@ class Operation(Owning, metaclass=_EveryOperation):
 
     @property
     def input(self):
-        """The KerasTensors of the first symbolic call."""
+        """The KerasTensors passed to the first symbolic call."""
         args, kwargs, _ = _first_call(self, "input")
         inputs = nest.flatten((args, kwargs))
         return inputs[0] if len(inputs) == 1 else inputs

@@ -54,7 +54,7 @@ class ZeroPadding1D(_ZeroPadding, rank=1):
     """Add zeros before and after the steps of sequences.
 
     Args:
-        padding: the number at both ends, or (before, after).
+        padding: the number of zeros at each end, or (before, after).
         data_format: "channels_last", (batch, steps, channels), or "channels_first".
 
     >>> import numpy as np
@@ -70,7 +70,7 @@ class ZeroPadding2D(_ZeroPadding, rank=2):
     """Add zeros around images.
 
     Args:
-        padding: the number on each side; or (height, width); or ((top, bottom), (left, right)).
+        padding: how many zeros per side; or (height, width); or ((top, bottom), (left, right)).
         data_format: "channels_last", (batch, height, width, channels), or "channels_first".
     """
 
@@ -113,7 +113,7 @@ class Cropping1D(_Cropping, rank=1):
     """Remove steps at both ends of sequences (batch, steps, channels).
 
     Args:
-        cropping: the number at both ends, or (before, after).
+        cropping: the number of steps to remove at each end, or (before, after).
 
     >>> import numpy as np
     >>> Cropping1D((2, 1))(np.arange(6).reshape(1, 6, 1)).numpy().ravel()
@@ -127,7 +127,7 @@ class Cropping2D(_Cropping, rank=2):
     """Remove the edges of images.
 
     Args:
-        cropping: the number on each side; or (height, width); or ((top, bottom), (left, right)).
+        cropping: how many pixels per side; or (height, width); or ((top, bottom), (left, right)).
         data_format: "channels_last", (batch, height, width, channels), or "channels_first".
     """
 

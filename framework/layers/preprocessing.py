@@ -57,7 +57,7 @@ def _kept_axes(value):
 
 
 def _moments(layer, batches):
-    """Return the mean and variance of all batches in float64, merged by Chan et al. (1983)."""
+    """Return mean and variance of all batches in float64, merged as in Chan et al. (1983)."""
     count, mean, variance = 0, 0.0, 0.0
     for batch in batches:
         _check_batch(layer, batch.shape)
@@ -105,7 +105,7 @@ class Normalization(Layer, takes_lists=True):
             )
         if shapes and (shapes[0] != shapes[1] or len(shapes[0]) > len(self.axis)):
             raise InvalidArgumentError(
-                "Normalization: mean and variance must have one shape, with no more axes than "
+                "Normalization: mean and variance must have the same shape, with no more axes than "
                 f"axis={self.axis} names; got the shapes {shapes[0]} and {shapes[1]}."
             )
 
@@ -133,7 +133,7 @@ class Normalization(Layer, takes_lists=True):
             self.mean, self.variance = (_broadcastable(self, value) for value in fixed)
 
     def adapt(self, data: TensorLike) -> None:
-        """Compute mean and variance from data, replacing those of earlier data.
+        """Compute mean and variance from data; they replace those of an earlier `adapt`.
 
         Args:
             data: an array, a table, or batches: a Dataset, a PyDataset or any iterable of arrays,
@@ -165,7 +165,7 @@ class Normalization(Layer, takes_lists=True):
         self.finalize_state()
 
     def finalize_state(self):
-        """Set `mean` and `variance` from the weights."""
+        """Set `mean` and `variance` from the statistics that `adapt` stored in the weights."""
         if self.input_mean is None and self._build_input_shape is not None:
             adapted = self.adapt_mean, self.adapt_variance
             self.mean, self.variance = (_shaped(self, value) for value in adapted)
@@ -243,7 +243,7 @@ def _shaped(layer, statistic):
 
 
 def _broadcastable(layer, value):
-    """Return a fixed statistic in a shape that broadcasts to the inputs."""
+    """Return a mean or variance that the user passed, in a shape that broadcasts to the inputs."""
     value = np.asarray(value, layer.compute_dtype.np)
     shape = [1] * len(layer._broadcast_shape)
     for axis, size in zip(layer._keep_axis[::-1], value.shape[::-1]):

@@ -1,4 +1,4 @@
-"""RematScope: layers that recompute their inner values in the backward pass.
+"""RematScope: layers that recompute their intermediate values in the backward pass.
 
 Chen et al. 2016, "Training deep nets with sublinear memory cost", arXiv:1604.06174.
 """
@@ -19,10 +19,10 @@ _MODES = ("full", "activations", "larger_than", "list_of_layers", None)
 
 
 class RematScope:
-    """Context in which new layers recompute their inner values in the backward pass.
+    """Context in which new layers recompute their intermediate values in the backward pass.
 
     That saves memory and costs a second forward pass of these layers. Layers that draw random
-    numbers in training, such as Dropout, keep their values.
+    numbers in training, such as Dropout, keep their intermediate values.
 
     Args:
         mode: "full": all layers; "activations": the activation functions of layers; "larger_than":
@@ -32,7 +32,7 @@ class RematScope:
         layer_names: a list of names.
 
     Raises:
-        ValueError: `mode` is none of these.
+        ValueError: `mode` is not valid.
 
     Example:
         >>> from framework import keras
@@ -61,13 +61,13 @@ class RematScope:
 
 
 def rematerialized(owner, scope, call, args, kwargs):
-    """Return `call`, or a function that computes the same without saving inner values.
+    """Return `call`, or a function that computes the same without saving intermediate values.
 
     Args:
-        owner: the layer or operation whose method `call` is.
+        owner: the layer or operation that is called.
         scope: the RematScope in which the owner was created, or None.
-        call: a function.
-        args, kwargs: the arguments of the next call.
+        call: a bound method, such as `owner.call`.
+        args, kwargs: the arguments with which the result will be called.
     """
     if scope is None or _draws(owner):
         return call
@@ -92,7 +92,7 @@ def _draws(owner):
 
 
 def _recomputed(call):
-    """Return `call` with its inner values recomputed in the backward pass."""
+    """Return `call` with its intermediate values recomputed in the backward pass."""
     link = thread.call
 
     @functools.wraps(call)
@@ -107,8 +107,8 @@ def _recomputed(call):
             return call(*given, **named)
 
         def again(*tensors):
-            # The scope discards assignments: variables such as moving averages must not be updated
-            # twice.
+            # StatelessScope discards assignments: variables such as moving averages must not be
+            # updated twice.
             outer, thread.call = thread.call, link
             try:
                 with StatelessScope():

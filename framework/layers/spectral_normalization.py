@@ -69,7 +69,7 @@ class SpectralNormalization(Wrapper):
         return output
 
     def normalized_weights(self):
-        """Return the next vector of the iteration, and the kernel divided by the singular value."""
+        """Return power iteration's next vector, and the kernel divided by the singular value."""
         whole, u = self.kernel._as_operand(), self.vector_u._as_operand()
         shape = tuple(whole.shape)
         weights = reshape(whole, shape=(math.prod(shape[:-1]), shape[-1]))

@@ -111,7 +111,7 @@ def _frequencies(layer):
 
 
 def _transformed(layer, signals, kernel):
-    """Return (batch, channels, frames, frequencies) of signals (batch, channels, samples, 1)."""
+    """Convolve signals (batch, channels, samples, 1) to (batch, channels, frames, frequencies)."""
     kernel = expand_axes(cast(kernel._as_operand(), dtype=signals.dtype.np), (0,))
     padding = "SAME" if layer.padding == "same" else ((0, 0), (0, 0))
     step = layer.frame_step or layer.frame_length // 2
@@ -137,7 +137,7 @@ def _by_mode(mode, *parts):
 
 
 def _arranged(layer, y):
-    """Return (batch, channels, frames, frequencies) in the layer's order of axes."""
+    """Bring `y`, (batch, channels, frames, frequencies), into the shape of the layer's outputs."""
     first = layer.data_format == "channels_first"
     if layer.expand_dims:
         return y if first else transpose(y, perm=(0, 2, 3, 1))
@@ -156,14 +156,15 @@ class MelSpectrogram(Layer, takes_lists=True):
         window: "hann", "hamming", a vector of `sequence_length`, or None.
         sampling_rate: samples per second.
         num_mel_bins: the number of bands.
-        min_freq, max_freq: the lowest and the highest frequency, by default half of the rate.
+        min_freq: the lowest frequency.
+        max_freq: the highest frequency; half the sampling rate if None.
         power_to_db: whether to return decibels.
         top_db: values more than `top_db` below the largest are raised to this limit.
         mag_exp: the exponent of the magnitudes: 1 for amplitudes, 2 for powers.
         min_power: the lower bound of the power in the logarithm.
         ref_power: the power that is 0 decibels.
 
-    Shapes: `(batch, samples)` gives `(batch, num_mel_bins, frames)`; a batch is not needed.
+    Shapes: `(batch, samples)` gives `(batch, num_mel_bins, frames)`; the batch axis may be missing.
 
     >>> import numpy as np
     >>> MelSpectrogram(fft_length=64, sequence_stride=16, num_mel_bins=8)(np.ones((2, 160))).shape
@@ -201,7 +202,7 @@ class MelSpectrogram(Layer, takes_lists=True):
         z = framing.short_time_transform(
             x, _window(self, x.dtype), self.sequence_stride, self.fft_length, center=True
         )
-        # The derivative of `root` at 0 is 0, so the gradient of silence is finite.
+        # `root` is the square root with derivative 0 at 0, so the gradient of silence is finite.
         size = e.root(e.add(e.square(real(z)), e.square(imag(z))))
         y = e.power(size, np.asarray(self.mag_exp, x.dtype.np))
         weights = self.linear_to_mel_weight_matrix(
@@ -219,11 +220,11 @@ class MelSpectrogram(Layer, takes_lists=True):
         lower_edge_hertz: Any = 125.0, upper_edge_hertz: Any = 3800.0,
         dtype: DTypeLike = "float32",
     ) -> Tensor:  # fmt: skip
-        """Return the weights of frequencies in bands, of shape (frequencies, bands).
+        """Return the weight of each frequency in each mel band, of shape (frequencies, bands).
 
         Args:
             num_mel_bins: the number of bands.
-            num_spectrogram_bins: the number of frequencies, from 0 to the half of the rate.
+            num_spectrogram_bins: the number of frequencies, from 0 to half the sampling rate.
             sampling_rate: samples per second.
             lower_edge_hertz, upper_edge_hertz: the lowest and the highest frequency of the bands.
             dtype: a floating dtype.

@@ -48,7 +48,7 @@ def shapes_for(names, signature, args, kwargs, layer):
         raise InvalidArgumentError(
             f"For a build() or compute_output_shape() method with several arguments, their names "
             f"must be those of call()'s arguments plus '_shape'; layer {layer.name!r} has "
-            f"{unknown[0]!r}, its call() got {list(tensors)}."
+            f"{unknown[0]!r}, but its call() got {list(tensors)}."
         )
     return [shapes.get(n) for n in names]
 
@@ -72,7 +72,7 @@ def remember(layer, args, kwargs, outputs):
     """Record this call as the origin of its symbolic outputs, unless an outer call is symbolic."""
     if thread.symbolic is not None:
         return
-    kwargs = dict(kwargs)  # the id of this dict identifies the call, so each call needs a new dict
+    kwargs = dict(kwargs)  # the id of `kwargs` identifies the call, so each call needs a new dict
     single = not nest.is_nested(outputs)
     for i, output in enumerate(nest.flatten(outputs)):
         if isinstance(output, KerasTensor):
@@ -124,7 +124,7 @@ def inputs_of_shapes(layer, shapes):
 
 
 def arguments_of_shapes(layer, args, kwargs):
-    """Return KerasTensors of these shapes as call arguments; `x_shape` is the shape of `x`.
+    """Return call arguments, KerasTensors with these shapes; `x_shape` is the shape of `x`.
 
     `input_shape` is the shape of the first argument, whatever its name.
     """

@@ -41,7 +41,7 @@ def _widths(value):
 class _Tokenizer:
     """The NumPy implementation of an op that splits sentences into words.
 
-    Rows of words are padded with empty strings.
+    Short sentences are padded with empty strings.
     """
 
     dtype = np.dtype(object)
@@ -135,11 +135,11 @@ class TextVectorization(Layer):
             array of strings, or None.
         split: "whitespace", "character", a function from an array of strings to a list of words
             per string, or None.
-        ngrams: an int for n-grams of all sizes up to it, a tuple for these sizes.
+        ngrams: an int for n-grams of all sizes up to it, or a tuple of sizes.
         output_mode: "int", or a mode of `StringLookup`.
         output_sequence_length: the number of words per sentence, for output mode "int".
         pad_to_max_tokens: whether encodings have the length `max_tokens`.
-        vocabulary: words, or a path; None if `adapt` builds the vocabulary.
+        vocabulary: words, or the path of a file; None if `adapt` builds the vocabulary.
         idf_weights: one weight per word, for output mode "tf_idf".
         encoding: the encoding of the strings.
 
@@ -201,7 +201,7 @@ class TextVectorization(Layer):
         return spec_of(self._lookup_layer, super().compute_output_spec, inputs)
 
     def adapt(self, data: TensorLike, batch_size: Any = None, steps: Any = None) -> None:
-        """Build the vocabulary from sentences: frequent words first, equal counts in reverse order.
+        """Build the vocabulary from sentences: by descending count, then in descending order.
 
         Args:
             data: an array, tensor or list of sentences, or an iterable of batches.

@@ -1,7 +1,7 @@
 """Variable tracking: setting an attribute registers the variables and layers in its value.
 
 Variables are listed in the order of first assignment, as in Keras: saved weights and optimizer
-    slots rely on this order. Lists and dicts that a layer holds notify the layer when they change.
+slots rely on this order. Lists and dicts that a layer holds notify the layer when they change.
 """
 
 from typing import Any
@@ -33,15 +33,17 @@ class LayerRecord(Record):
         initialized: whether `Layer.__init__` has run.
         init_arguments: the arguments of a user-defined `__init__`.
         input_shape_arg: the older Keras argument `input_shape`.
-        building, build_shapes: whether `build` is running, and its shapes by name.
+        building: whether `build` is running.
+        build_shapes: the input shapes for which it was called, by argument name.
         built_for: the specs of the arguments of the outermost call that built the layer, or None.
         path: the names of the outer layers and of this layer.
         direct: the dtype of tensors that `call` takes without a cast, once known.
-        entered: the number of the layer's last outermost call.
-        losses, losses_entry: the added losses, and the number of their outermost call.
+        entered: the serial number of the last outermost call (one not inside another layer's call).
+        losses: the losses that `add_loss` recorded.
+        losses_entry: the serial number of the outermost call that added them.
         first_call: (args, kwargs, outputs) of the first symbolic call.
         remat: the `RematScope` in which the layer was created, or None.
-        makes_masks: whether outputs may have a mask although inputs have none; the class if None.
+        makes_masks: whether outputs may have a mask if inputs have none; None: as the class says.
         variables_cache: (the value of the counter `structure`, all variables at that time).
     """
 
@@ -57,7 +59,7 @@ class LayerRecord(Record):
         self.losses = []
 
     def held(self):
-        """Return the objects that the layer holds in this record, besides its attributes."""
+        """Return objects that the layer holds in this record rather than in attributes."""
         return ()
 
 
@@ -257,7 +259,7 @@ class _TrackedContainer:
                 untrack(self._owner, value)
 
     def __copy__(self):
-        # a copy is a plain list or dict, which belongs to no layer
+        # a copy is a plain list or dict, which notifies no layer
         return type(self).__mro__[2](self)
 
     copy = __copy__
@@ -415,7 +417,7 @@ def add_owned(owner, category, value):
     if record.locked and category != "metrics":
         raise InvalidArgumentError(
             f"You cannot add new elements of state (variables or sub-layers) to a layer that "
-            f"is already built: {owner.name!r} got {value!r}. Make all state in __init__() or "
+            f"is already built: {owner.name!r} got {value!r}. Create them all in __init__() or "
             "build()."
         )
     getattr(record, category).append(value)

@@ -86,7 +86,7 @@ class Conv1DTranspose(_Transposed, rank=1):
         strides: the step of the window in the output.
         padding: "valid" for `(steps - 1) * strides + kernel_size` outputs, if `kernel_size >=
             strides`; "same" for `steps * strides`.
-        output_padding: the number of additional outputs; None for the numbers above.
+        output_padding: the number of additional outputs; None for those that `padding` gives.
         data_format: "channels_last", (batch, steps, channels), or "channels_first".
         dilation_rate: the distance between the window's elements.
 

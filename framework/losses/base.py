@@ -160,7 +160,7 @@ def _operand(value, dtype, several):
 
 
 def _weights(sample_weight, mask, reduction, dtype):
-    """Return sample weights times mask, scaled so that means count unmasked elements only."""
+    """Return sample weights times mask, scaled so that means are over unmasked elements only."""
     if sample_weight is not None:
         sample_weight = as_tensor(sample_weight, dtype)
     if mask is None:
@@ -178,7 +178,7 @@ def _weights(sample_weight, mask, reduction, dtype):
 
 
 def _matched(values, weights, name):
-    """Return values and weights with equal ranks; ShapeError if they do not broadcast."""
+    """Return values and weights with equal ranks; raise ShapeError if they do not broadcast."""
     s, t = shape_of(values), shape_of(weights)
     if s == t:
         return values, weights
@@ -214,11 +214,11 @@ def _reduced(values, weights, reduction):
 
 
 class LossFunctionWrapper(Loss):
-    """A loss from a function `fn(y_true, y_pred, **kwargs)` of one value per sample.
+    """A loss from a function `fn(y_true, y_pred, **kwargs)` that returns one value per sample.
 
     Args:
         fn: the function.
-        reduction, name, dtype: as of every loss.
+        reduction, name, dtype: as in `Loss`.
         **kwargs: passed to `fn`.
 
     Example:
@@ -261,10 +261,10 @@ def _same_ranks(y_true, y_pred):
 
 
 def formula(*aliases, casts_labels=True) -> Callable[[F], F]:
-    """Return a decorator that makes a registered public loss function from a formula per sample.
+    """Return a decorator: it makes a registered public loss function from a formula per sample.
 
     The formula gets tensors of one floating dtype, that of `y_pred`. Its parameters after `y_true`
-    and `y_pred` are the fields of the class that has the formula.
+    and `y_pred` become the fields of a loss class with this formula.
 
     Args:
         aliases: more names of the function.
@@ -328,7 +328,7 @@ def as_loss(identifier, y_true_shape=None, y_pred_shape=None):
 
 
 def serialize(loss: Any) -> Any:
-    """Return the config for `deserialize` of an equal loss; for a function, its name."""
+    """Return the config from which `deserialize` creates an equal loss, or a function's name."""
     return serialize_value(loss)
 
 

@@ -176,7 +176,7 @@ def sparse_categorical_crossentropy(
     Args:
         y_true: the class indices, of shape (...,) or (..., 1) for y_pred of (..., classes).
         from_logits: whether y_pred holds logits instead of probabilities.
-        ignore_class: a label whose elements do not count, such as -1 or 255 for "unlabeled".
+        ignore_class: a label whose elements are ignored, such as -1 or 255 for "unlabeled".
         axis: the axis of the classes.
 
     Example:

@@ -57,8 +57,7 @@ def _weights(value):
 OpenFraction = Annotated[float, Resolved("a number in (0, 1)", _open_fraction)]
 Weights = Annotated[Any, Resolved("a number or a list of numbers", _weights)]
 
-# Bases of powers are at least this number, because the derivative of x**a is infinite at 0 if a <
-# 1.
+# Bases of powers are clipped to at least this: the derivative of x**a at 0 is infinite if a < 1.
 _TINY = float(np.finfo(np.float32).tiny)
 
 

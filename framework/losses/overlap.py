@@ -1,4 +1,4 @@
-"""Losses of segmentation, which compare the overlap of two masks, as functions and classes."""
+"""Segmentation losses, which measure how two masks overlap, as functions and classes."""
 
 import operator
 from typing import Annotated, Any
@@ -48,7 +48,7 @@ def dice(y_true: TensorLike, y_pred: TensorLike, axis: Axis = None) -> Tensor:
 
     Args:
         y_true, y_pred: arrays of one shape with values from 0 to 1.
-        axis: the axes of one mask, such as (1, 2, 3) for a loss per sample; all axes if None.
+        axis: the axes that each loss sums over, such as (1, 2, 3) for a loss per sample; None: all.
 
     Example:
         >>> dice([[0.0, 1.0], [1.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]], axis=1).numpy().round(4)
@@ -83,7 +83,7 @@ def tversky(
         y_true, y_pred: arrays of one shape with values from 0 to 1.
         alpha: the weight of labels that are not predicted.
         beta: the weight of predictions that are not labels.
-        axis: the axes of one mask, such as (1, 2, 3) for a loss per sample; all axes if None.
+        axis: the axes that each loss sums over, such as (1, 2, 3) for a loss per sample; None: all.
 
     Example:
         >>> tversky([[0.0, 1.0]], [[0.5, 0.5]], alpha=1.0, axis=1).numpy().round(4)

@@ -153,7 +153,7 @@ def poisson(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 
 
 class Poisson(FormulaLoss, formula=poisson):
-    """The mean of y_pred - y_true * log(y_pred): the Poisson log-likelihood without a constant."""
+    """The mean of y_pred - y_true * log(y_pred): the negative Poisson log-likelihood + constant."""
 
 
 @formula()

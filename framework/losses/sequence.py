@@ -1,4 +1,4 @@
-"""The loss of label sequences without an alignment, as a function and a class."""
+"""The loss of label sequences not aligned with the inputs, as a function and a class."""
 
 import numpy as np
 
@@ -19,10 +19,10 @@ _BLANK = 0
 
 @formula(casts_labels=False)
 @in_32_bits
-# the decorator makes it one op, because the numbers of labels and steps may be unknown in a model
+# a single op for functional models, in which the numbers of labels and steps may be unknown
 @operation
 def ctc(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """Connectionist temporal classification: -log of the probability of all alignments.
+    """Connectionist temporal classification: -log of the probability of all alignments together.
 
     Graves et al. 2006, "Connectionist Temporal Classification: Labelling Unsegmented Sequence Data
     with Recurrent Neural Networks". Class 0 is the blank. Labels that do not fit into the steps

@@ -36,7 +36,7 @@ def _labels(labels, embeddings, what):
 
 
 def _positions(labels):
-    """Return 0, 1, 2, ... by a cumulative sum over the labels: the batch size may be unknown."""
+    """Return 0, 1, 2, ... as a cumulative sum, because the batch size may be unknown."""
     return cumsum(labels * 0 + 1, axis=0, reverse=False)
 
 
@@ -51,15 +51,15 @@ def circle(
 
     log(1 + Σ exp(gamma αn (sn - margin)) Σ exp(-gamma αp (sp - 1 + margin))) over the cosine
     similarities sp with equal labels and sn with other labels; αp = max(1 + margin - sp, 0) and
-    αn = max(sn + margin, 0) are differentiated too. An embedding without both an equal and an other
-    label has the loss 0 and does not count in means. Sun et al. 2020, "Circle Loss: A Unified
-    Perspective of Pair Similarity Optimization".
+    αn = max(sn + margin, 0) are differentiated too. An embedding without others of its own
+    label, or without others of different labels, has the loss 0, and means ignore it.
+    Sun et al. 2020, "Circle Loss: A Unified Perspective of Pair Similarity Optimization".
 
     Args:
         y_true: integer labels of shape (batch,) or (batch, 1).
-        y_pred: embeddings of length 1, of shape (batch, size).
+        y_pred: embeddings with an L2 norm of 1, of shape (batch, size).
         ref_labels, ref_embeddings: the embeddings to compare with; those of the batch if None.
-        remove_diagonal: whether an embedding is not compared with the one of the same position.
+        remove_diagonal: whether not to compare each embedding with the one at its own position.
         gamma: the scale of similarities.
         margin: the relaxation of the optima 1 and 0.
 

@@ -25,7 +25,7 @@ __all__ = [
 
 
 def matches(*aliases) -> Callable[[F], F]:
-    """Return a decorator that converts the boolean results of a formula to 0 and 1."""
+    """Return a decorator: it makes a public function from a formula, with 0 and 1 for booleans."""
     return public(lambda y_true, y_pred: (tensor(y_true), tensor(y_pred)), _as_numbers, aliases)
 
 
@@ -53,7 +53,7 @@ def binary_accuracy(y_true, y_pred, threshold=0.5):
     """Return 1 where `y_pred > threshold` equals the label (0 or 1), else 0.
 
     Args:
-        threshold: predictions above it mean 1.
+        threshold: predictions above it count as 1.
 
     Example:
         >>> binary_accuracy([[1], [0]], [[0.7], [0.6]]).numpy()
@@ -109,7 +109,7 @@ def top_k_categorical_accuracy(y_true, y_pred, k=5):
     """Return 1 where the class of the one-hot label is among the `k` largest predictions, else 0.
 
     Args:
-        k: the number of predictions that count.
+        k: how many of the largest predictions to consider.
 
     Example:
         >>> top_k_categorical_accuracy([[0, 1, 0]], [[0.3, 0.2, 0.5]], k=2).numpy()
@@ -132,7 +132,7 @@ def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False
     """Return 1 where the class index `y_true` is among the `k` largest predictions, else 0.
 
     Args:
-        k: the number of predictions that count.
+        k: how many of the largest predictions to consider.
         from_sorted_ids: whether y_pred holds class indices, the most likely first.
 
     Example:

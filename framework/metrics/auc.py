@@ -63,15 +63,15 @@ Weights = Annotated[Any, Resolved("a list of numbers or None", _weights)]
 
 @metrics.add()
 class AUC(Metric, direction="up"):
-    """The area under a curve, approximated by the counts at thresholds.
+    """The area under a curve, approximated from counts at some thresholds.
 
-    The curve "ROC" has the true positive rate over the false positive rate, "PR" the precision over
-    the recall (Davis & Goadrich 2006), "PRGAIN" the precision gain over the recall gain (Flach &
+    The curve "ROC" plots the true positive rate against the false positive rate, "PR" precision
+    against recall (Davis & Goadrich 2006), "PRGAIN" precision gain against recall gain (Flach &
     Kull 2015).
 
     Args:
-        num_thresholds: the number of thresholds, at least 2, evenly from 0 to 1; None is
-            possible with `thresholds`.
+        num_thresholds: the number of thresholds, at least 2, evenly spaced from 0 to 1; None
+            is possible with `thresholds`.
         curve: "ROC", "PR" or "PRGAIN".
         summation_method: "interpolation", or "majoring" or "minoring" for the larger or smaller
             height of each interval. With "PR", the counts are interpolated.
@@ -80,7 +80,7 @@ class AUC(Metric, direction="up"):
         multi_label: whether each column of y_pred, (batch, labels), has a curve; the result is the
             mean of their areas.
         num_labels: the number of columns; None: known from the first update.
-        label_weights: weights of the labels: in the mean, or of each value without `multi_label`.
+        label_weights: weights of labels in the mean of areas; without `multi_label`, of values.
         from_logits: whether y_pred holds logits instead of probabilities.
 
     Example:

@@ -77,7 +77,7 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
         self, shape: ShapeLike, initializer: Any, dtype: DTypeLike = None, aggregation: Any = "sum",
         name: str | None = None,
     ):  # fmt: skip
-        """Return a new state variable, not trainable.
+        """Return a new, non-trainable state variable.
 
         Args:
             shape: a tuple.
@@ -100,7 +100,7 @@ class Metric(Watched, record=MetricRecord, kw_only=True, base_by_position=True, 
         self, shape: ShapeLike = (), initializer: Any = None, dtype: DTypeLike = None,
         name: str | None = None, *, aggregation: Any = None, synchronization: Any = None,
     ) -> Any:  # fmt: skip
-        """Return a new state variable, not trainable: `add_variable` with defaults.
+        """Return a new, non-trainable state variable: `add_variable` with defaults.
 
         Keras 2's argument order also works: name, shape, aggregation, synchronization,
         initializer, dtype.
@@ -201,7 +201,7 @@ def on_tensors():
 
 
 def operand(value, dtype, tensors):
-    """Return `value` as an array, or a tensor if `tensors`, cast to `dtype` unless it is None."""
+    """Return `value` as an array, or as a tensor if `tensors`, cast to `dtype` if that is given."""
     if isinstance(value, KerasTensor) or tensors:
         return tensor(value) if dtype is None else as_tensor(value, dtype)
     if isinstance(value, (Tensor, CoreVariable)):

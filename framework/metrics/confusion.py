@@ -81,7 +81,7 @@ def even_thresholds(count):
 
 
 def fitting_weights(weights, shape, name):
-    """Return weights broadcast to `shape`: one per sample, or one per value."""
+    """Broadcast weights, one per sample or one per value, to `shape`."""
     given = shape_of(weights)
     if len(given) == len(shape) + 1 and given[-1] == 1:
         weights = reshape(weights, shape=given[:-1])
@@ -111,8 +111,8 @@ def counts_at(metric, y_true, y_pred, weights, thresholds, columns=False):
     thresholds = np.asarray(thresholds, getattr(y_pred.dtype, "np", y_pred.dtype))
     order = np.argsort(-thresholds, kind="stable")
     width = y_pred.shape[-1] if columns else 1
-    # `place` is the number of thresholds >= the prediction, which is positive at all other
-    # thresholds.
+    # `place` is the number of thresholds >= the prediction; at all other thresholds, the
+    # prediction is positive.
     place = searchsorted(-thresholds[order], negative(y_pred), side="right", dtype=_INT64)
     cell = place * 2 + cast(not_equal(y_true, 0), dtype=_INT64)
     if columns:
@@ -155,7 +155,7 @@ def _of_class(metric, class_id, *operands):
 
 
 def _only_best(y_pred, k):
-    """Return the predictions, -inf except for the `k` largest of each row."""
+    """Return the predictions, with -inf instead of all but the `k` largest of each row."""
     last, classes = y_pred.ndim - 1, shape_of(y_pred)[-1]
     best = getitem(argsort(y_pred, axis=last, descending=True), index=(..., slice(k)))
     chosen = one_hot(best, depth=classes, dtype=_INT64)
@@ -188,7 +188,7 @@ class CountsAtThresholds(Metric, counts=None):
             add_to(variable, counts[type(self)._framework.counts or variable.name])
 
     def get_config(self):
-        """Return the constructor's arguments; the thresholds as they were given."""
+        """Return the constructor's arguments, with the thresholds as they were given."""
         config = super().get_config()
         if "thresholds" in config:
             config["thresholds"] = self.init_thresholds
@@ -239,11 +239,11 @@ class OneCount(CountsAtThresholds):
 
 @metrics.add()
 class TruePositives(OneCount, counts="true_positives"):
-    """The number, or the weight, of positive predictions with the label 1.
+    """The number, or the total weight, of positive predictions with the label 1.
 
     Args:
         thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
-            is 0.5.
+            means 0.5.
         name, dtype: as in `Metric`.
 
     Example:
@@ -254,11 +254,11 @@ class TruePositives(OneCount, counts="true_positives"):
 
 @metrics.add()
 class FalsePositives(OneCount, counts="false_positives"):
-    """The number, or the weight, of positive predictions with the label 0.
+    """The number, or the total weight, of positive predictions with the label 0.
 
     Args:
         thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
-            is 0.5.
+            means 0.5.
         name, dtype: as in `Metric`.
 
     Example:
@@ -269,11 +269,11 @@ class FalsePositives(OneCount, counts="false_positives"):
 
 @metrics.add()
 class TrueNegatives(OneCount, counts="true_negatives"):
-    """The number, or the weight, of negative predictions with the label 0.
+    """The number, or the total weight, of negative predictions with the label 0.
 
     Args:
         thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
-            is 0.5.
+            means 0.5.
         name, dtype: as in `Metric`.
 
     Example:
@@ -284,11 +284,11 @@ class TrueNegatives(OneCount, counts="true_negatives"):
 
 @metrics.add()
 class FalseNegatives(OneCount, counts="false_negatives"):
-    """The number, or the weight, of negative predictions with the label 1.
+    """The number, or the total weight, of negative predictions with the label 1.
 
     Args:
         thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
-            is 0.5.
+            means 0.5.
         name, dtype: as in `Metric`.
 
     Example:
@@ -301,7 +301,7 @@ class FalseNegatives(OneCount, counts="false_negatives"):
 
 
 class ShareOfCounts(CountsAtThresholds, direction="up"):
-    """The base class of precision and recall, which are shares of counts."""
+    """The base class of precision and recall, which are fractions of counts."""
 
     thresholds: Thresholds = None
     top_k: int = None
@@ -314,19 +314,19 @@ class ShareOfCounts(CountsAtThresholds, direction="up"):
         _keep_thresholds(self, 0.5 if self.top_k is None else float(np.finfo(np.float32).min))
 
     def result(self):
-        """Return the share, one per threshold if there are several; 0 without samples."""
+        """Return the fraction, one per threshold if there are several; 0 without samples."""
         return _by_threshold(self, share(*self.variables))
 
 
 @metrics.add()
 class Precision(ShareOfCounts):
-    """The share of positive predictions that have the label 1: TP / (TP + FP).
+    """The fraction of positive predictions with the label 1: TP / (TP + FP).
 
     Args:
         thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
-            is 0.5, or with `top_k` no threshold.
+            means 0.5, or with `top_k` no threshold.
         top_k: only this many largest predictions of each row can be positive.
-        class_id: the only class that counts, an index of the last axis; all if None.
+        class_id: the only class to evaluate, an index of the last axis; all if None.
         name, dtype: as in `Metric`.
 
     Example:
@@ -341,13 +341,13 @@ class Precision(ShareOfCounts):
 
 @metrics.add()
 class Recall(ShareOfCounts):
-    """The share of the labels 1 that are predicted: TP / (TP + FN).
+    """The fraction of the samples with label 1 that are predicted positive: TP / (TP + FN).
 
     Args:
         thresholds: a number in [0, 1] or a list of them; predictions above it are positive. None
-            is 0.5, or with `top_k` no threshold.
+            means 0.5, or with `top_k` no threshold.
         top_k: only this many largest predictions of each row can be positive.
-        class_id: the only class that counts, an index of the last axis; all if None.
+        class_id: the only class to evaluate, an index of the last axis; all if None.
         name, dtype: as in `Metric`.
 
     Example:
@@ -364,7 +364,7 @@ class Recall(ShareOfCounts):
 
 
 class BestShare(CountsAtThresholds, direction="up"):
-    """The base class of metrics that report the best rate where another rate is high enough."""
+    """The base class of metrics: the best rate at thresholds where another rate is high enough."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -381,14 +381,14 @@ def _largest(limit, limited, shares):
 
 @metrics.add()
 class SensitivityAtSpecificity(BestShare):
-    """The largest sensitivity, TP / (TP + FN), of some thresholds.
+    """The largest sensitivity, TP / (TP + FN), at thresholds with enough specificity.
 
-    The thresholds are those that have at least this specificity, TN / (TN + FP).
+    These are the thresholds at which TN / (TN + FP) is at least `specificity`.
 
     Args:
         specificity: a number in [0, 1].
-        num_thresholds: the number of thresholds, evenly from 0 to 1.
-        class_id: the only class that counts, an index of the last axis; all if None.
+        num_thresholds: the number of thresholds, evenly spaced from 0 to 1.
+        class_id: the only class to evaluate, an index of the last axis; all if None.
         name, dtype: as in `Metric`.
 
     Example:
@@ -410,14 +410,14 @@ class SensitivityAtSpecificity(BestShare):
 
 @metrics.add()
 class SpecificityAtSensitivity(BestShare):
-    """The largest specificity, TN / (TN + FP), of some thresholds.
+    """The largest specificity, TN / (TN + FP), at thresholds with enough sensitivity.
 
-    The thresholds are those that have at least this sensitivity, TP / (TP + FN).
+    These are the thresholds at which TP / (TP + FN) is at least `sensitivity`.
 
     Args:
         sensitivity: a number in [0, 1].
-        num_thresholds: the number of thresholds, evenly from 0 to 1.
-        class_id: the only class that counts, an index of the last axis; all if None.
+        num_thresholds: the number of thresholds, evenly spaced from 0 to 1.
+        class_id: the only class to evaluate, an index of the last axis; all if None.
         name, dtype: as in `Metric`.
 
     Example:
@@ -439,14 +439,14 @@ class SpecificityAtSensitivity(BestShare):
 
 @metrics.add()
 class PrecisionAtRecall(BestShare):
-    """The largest precision, TP / (TP + FP), of some thresholds.
+    """The largest precision, TP / (TP + FP), at thresholds with enough recall.
 
-    The thresholds are those that have at least this recall, TP / (TP + FN).
+    These are the thresholds at which TP / (TP + FN) is at least `recall`.
 
     Args:
         recall: a number in [0, 1].
-        num_thresholds: the number of thresholds, evenly from 0 to 1.
-        class_id: the only class that counts, an index of the last axis; all if None.
+        num_thresholds: the number of thresholds, evenly spaced from 0 to 1.
+        class_id: the only class to evaluate, an index of the last axis; all if None.
         name, dtype: as in `Metric`.
 
     Example:
@@ -468,14 +468,14 @@ class PrecisionAtRecall(BestShare):
 
 @metrics.add()
 class RecallAtPrecision(BestShare):
-    """The largest recall, TP / (TP + FN), of some thresholds.
+    """The largest recall, TP / (TP + FN), at thresholds with enough precision.
 
-    The thresholds are those that have at least this precision, TP / (TP + FP).
+    These are the thresholds at which TP / (TP + FP) is at least `precision`.
 
     Args:
         precision: a number in [0, 1].
-        num_thresholds: the number of thresholds, evenly from 0 to 1.
-        class_id: the only class that counts, an index of the last axis; all if None.
+        num_thresholds: the number of thresholds, evenly spaced from 0 to 1.
+        class_id: the only class to evaluate, an index of the last axis; all if None.
         name, dtype: as in `Metric`.
 
     Example:

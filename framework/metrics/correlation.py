@@ -48,10 +48,10 @@ def _moments(y_true, y_pred, axis, what):
 @public(_operands)
 @in_32_bits
 def pearson_correlation(y_true: TensorLike, y_pred: TensorLike, axis: Axis = -1) -> Tensor:
-    """The covariance divided by both standard deviations, along `axis`; NaN if all are equal.
+    """The covariance divided by both standard deviations, along `axis`; NaN if one is 0.
 
     Args:
-        axis: the axis of the samples of one correlation.
+        axis: the axis along which a correlation is computed.
 
     Example:
         >>> pearson_correlation([[0.0, 1.0, 0.5]], [[0.1, 0.9, 0.2]]).numpy().round(4)
@@ -75,7 +75,7 @@ def concordance_correlation(y_true: TensorLike, y_pred: TensorLike, axis: Axis =
     Lin 1989, "A concordance correlation coefficient to evaluate reproducibility".
 
     Args:
-        axis: the axis of the samples of one correlation.
+        axis: the axis along which a correlation is computed.
 
     Example:
         >>> concordance_correlation([[0.0, 1.0, 0.5]], [[0.1, 0.9, 0.2]]).numpy().round(4)
@@ -105,7 +105,7 @@ NotNegative = Annotated[int, Resolved("an integer >= 0", _not_negative)]
 
 @metrics.add()
 class R2Score(Metric, direction="up"):
-    """1 - the squared error divided by the variance of the labels, by output.
+    """1 - the squared error divided by the variance of the labels, for each output.
 
     Sums are kept in float64: in float32 the variance of labels far from 0 would be lost.
 
@@ -178,7 +178,7 @@ class R2Score(Metric, direction="up"):
         return cast(scores, dtype=self.dtype.np)
 
 
-# maps attributes of R2Score to the names of their variables, which are Keras's
+# maps attributes of R2Score to the names of their variables, as in Keras
 _SUMS = {"squared_sum": "squared_sum", "sum": "sum", "total_mse": "residual", "count": "count"}
 
 

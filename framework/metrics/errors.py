@@ -114,7 +114,7 @@ class CategoricalCrossentropy(MeanOfLoss, formula=classes.categorical_crossentro
 class SparseCategoricalCrossentropy(MeanOfLoss, formula=classes.sparse_categorical_crossentropy):
     """The mean cross-entropy of integer labels, which are class indices.
 
-    Labels equal to `ignore_class` do not count if there are sample weights. Without weights, as in
+    Labels equal to `ignore_class` are left out if there are sample weights. Without weights, as in
     Keras, they count as losses of 0.
     """
 

@@ -37,13 +37,13 @@ Threshold = Annotated[float | None, Resolved("a float in (0, 1] or None", _thres
 
 @metrics.add("fbeta_score")
 class FBetaScore(Metric, direction="up"):
-    """(1 + beta²) precision recall / (beta² precision + recall), by class.
+    """(1 + beta²) precision recall / (beta² precision + recall), for each class.
 
     Args:
         average: None for one score per class, "micro" for the score of all classes together,
-            "macro" for the mean over classes, "weighted" for the mean weighted by their labels.
+            "macro" for the mean over classes, "weighted" for the mean weighted by label counts.
         beta: the weight of recall relative to precision.
-        threshold: predictions above it are positive; None: the largest of each row.
+        threshold: predictions above it are positive; None: only the largest of each row is.
         name, dtype: as in `Metric`.
 
     Example:
@@ -109,12 +109,12 @@ class FBetaScore(Metric, direction="up"):
 
 @metrics.add()
 class F1Score(FBetaScore, left_out=("beta",)):
-    """2 precision recall / (precision + recall), by class.
+    """2 precision recall / (precision + recall), for each class.
 
     Args:
         average: None for one score per class, "micro" for the score of all classes together,
-            "macro" for the mean over classes, "weighted" for the mean weighted by their labels.
-        threshold: predictions above it are positive; None: the largest of each row.
+            "macro" for the mean over classes, "weighted" for the mean weighted by label counts.
+        threshold: predictions above it are positive; None: only the largest of each row is.
         name, dtype: as in `Metric`.
 
     Example:

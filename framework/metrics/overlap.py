@@ -45,7 +45,7 @@ StateDtype = Annotated[Any, Resolved("a dtype, a policy or None", _state)]
 
 
 class OverlapOfClasses(Metric, direction="up"):
-    """The base class of metrics of a confusion matrix: labels in rows, predictions in columns."""
+    """The base class of metrics from a confusion matrix: labels in rows, predictions in columns."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -61,7 +61,7 @@ class OverlapOfClasses(Metric, direction="up"):
         )
 
     def update_state(self, y_true, y_pred, sample_weight=None):
-        """Update the confusion matrix with one batch; classes out of range do not count.
+        """Update the confusion matrix with one batch; classes out of range are ignored.
 
         Args:
             y_true: class indices, or one-hot labels.
@@ -135,13 +135,13 @@ def _count(metric, y_true, y_pred, sample_weight, tensors):
 
 @metrics.add()
 class IoU(OverlapOfClasses):
-    """The mean over some classes of TP / (TP + FP + FN).
+    """The mean of TP / (TP + FP + FN) over some classes.
 
     Args:
         num_classes: the number of classes.
-        target_class_ids: the classes of the mean.
+        target_class_ids: the classes to average over.
         name, dtype: as in `Metric`; the state is int32 if `dtype` is None.
-        ignore_class: a label whose elements do not count.
+        ignore_class: a label whose elements are ignored.
         sparse_y_true, sparse_y_pred: whether y_true and y_pred hold class indices; otherwise the
             largest value along `axis` gives the class.
         axis: the axis of the classes.
@@ -163,12 +163,12 @@ class IoU(OverlapOfClasses):
 
 @metrics.add()
 class MeanIoU(OverlapOfClasses):
-    """The mean over all classes that occur of TP / (TP + FP + FN).
+    """The mean of TP / (TP + FP + FN) over all classes that occur.
 
     Args:
         num_classes: the number of classes.
         name, dtype: as in `Metric`; the state is int32 if `dtype` is None.
-        ignore_class: a label whose elements do not count.
+        ignore_class: a label whose elements are ignored.
         sparse_y_true, sparse_y_pred: whether y_true and y_pred hold class indices; otherwise the
             largest value along `axis` gives the class.
         axis: the axis of the classes.
@@ -193,9 +193,9 @@ class OneHotIoU(OverlapOfClasses):
 
     Args:
         num_classes: the number of classes.
-        target_class_ids: the classes of the mean.
+        target_class_ids: the classes to average over.
         name, dtype: as in `Metric`; the state is int32 if `dtype` is None.
-        ignore_class: a label whose elements do not count.
+        ignore_class: a label whose elements are ignored.
         sparse_y_pred: whether y_pred holds class indices.
         axis: the axis of the classes.
 
@@ -221,7 +221,7 @@ class OneHotMeanIoU(OverlapOfClasses):
     Args:
         num_classes: the number of classes.
         name, dtype: as in `Metric`; the state is int32 if `dtype` is None.
-        ignore_class: a label whose elements do not count.
+        ignore_class: a label whose elements are ignored.
         sparse_y_pred: whether y_pred holds class indices.
         axis: the axis of the classes.
 
@@ -240,11 +240,11 @@ class OneHotMeanIoU(OverlapOfClasses):
 
 @metrics.add()
 class BinaryIoU(OverlapOfClasses):
-    """The mean over the classes 0 and 1, or one of them, of TP / (TP + FP + FN).
+    """The mean of TP / (TP + FP + FN) over the classes 0 and 1, or one of them.
 
     Args:
-        target_class_ids: the classes of the mean.
-        threshold: predictions from it on are class 1.
+        target_class_ids: the classes to average over.
+        threshold: predictions of at least this value are class 1.
         name, dtype: as in `Metric`; the state is int32 if `dtype` is None.
 
     Example:

@@ -22,7 +22,7 @@ from framework.ops.reduction import reduce_mean, reduce_sum
 
 
 def _over(reduce, x, first):
-    """Return `reduce(x)` over the axes of `x` from number `first` on."""
+    """Reduce the axes of `x` from axis `first` on by `reduce`."""
     return reduce(x, axis=tuple(range(first, x.ndim)), keepdims=False) if x.ndim > first else x
 
 
@@ -173,7 +173,7 @@ class MeanOfLoss(MeanOfFunction, computed="loss", direction="down"):
 
 @metrics.add()
 class MeanMetricWrapper(MeanOfFunction):
-    """The mean of a function `fn(y_true, y_pred, **kwargs)` of one value per sample.
+    """The mean of the values, one per sample, of a function `fn(y_true, y_pred, **kwargs)`.
 
     Args:
         fn: the function.
@@ -200,7 +200,7 @@ class MeanMetricWrapper(MeanOfFunction):
 
     def get_config(self) -> dict[str, Any]:
         fn = serialize_value(self._fn)
-        if isinstance(fn, str):  # Keras's config of a function of the package has this longer form
+        if isinstance(fn, str):  # Keras's config of a built-in function has this longer form
             fn = {
                 "module": "builtins", "class_name": "function", "config": fn,
                 "registered_name": "function",

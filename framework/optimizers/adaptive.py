@@ -100,9 +100,9 @@ class RMSprop(Optimizer):
 
 @optimizers.add()
 class Adam(Optimizer):
-    """Adaptive moment estimation: Kingma & Ba 2014, arXiv:1412.6980, before section 2.1.
+    """Adaptive moment estimation: Kingma & Ba 2014, arXiv:1412.6980, just before section 2.1.
 
-    `beta_1`, `beta_2`: decay rates of both moments; `amsgrad`: divide by the largest second moment.
+    `beta_1`, `beta_2`: decay rates of both moments; `amsgrad`: use the largest second moment.
     """
 
     learning_rate: Rate = 0.001
@@ -213,8 +213,8 @@ def _u(nadam, step):
 class ScheduleFreeAdamW(Optimizer):
     """Adam that averages its iterates instead of decaying the learning rate.
 
-    Defazio et al. 2024, arXiv:2405.15682: the gradient is taken at `y`, the parameter, an
-    interpolation of the iterate `z` (the slot `momentum`) and the mean `x` of all iterates.
+    Defazio et al. 2024, arXiv:2405.15682: the parameter is `y`, at which gradients are
+    taken: an interpolation of the iterate `z` (the slot `momentum`) and the mean `x` of iterates.
 
     Args:
         learning_rate: the step size.

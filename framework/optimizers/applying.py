@@ -1,4 +1,4 @@
-"""Apply gradients: check them, apply options and clipping, update each variable by its plan."""
+"""Apply gradients: check and clip them, apply options, run the update of each variable."""
 
 import re
 from typing import Any
@@ -85,7 +85,7 @@ class Applying(Rates, Updating):
             variables = self._framework.built_for
             if not variables:
                 raise InvalidArgumentError(
-                    "apply: expected trainable_variables=[...], got None, and the optimizer is not "
+                    "apply: expected trainable_variables=[...], got None, but the optimizer is not "
                     "built. Pass the variables, or call optimizer.build(variables) first."
                 )
         grads = grads if type(grads) is list else list(grads)
@@ -100,8 +100,8 @@ class Applying(Rates, Updating):
             if type(grad) is not Tensor:
                 _apply_converted(self, grads, variables)
                 return
-            # The array gets no local name here, because a second reference prevents in-place
-            # updates.
+            # `variable._array` gets no local name, because another reference to the array would
+            # prevent an in-place update.
             array = grad.array
             if array.shape != variable._array.shape or array.dtype != variable._array.dtype:
                 raise mismatch_error(grad, variable)
@@ -148,8 +148,8 @@ def _apply_converted(optimizer, grads, variables):
 def _present(optimizer, grads, variables):
     """Return the gradients that are not None, and their variables.
 
-    Variables without a gradient get slots too, as in Keras: files hold slots by number, and a new
-    model has those of all its variables.
+    Variables without a gradient get slots too, as in Keras: saved files number the slots, and a new
+    model has slots for all its variables.
     """
     present = without_missing(grads, variables)
     if not optimizer.built:
@@ -243,9 +243,9 @@ def _update_all(optimizer, grads, variables, plans, updates, form):
 
 
 def _block(optimizer, grads, plans, numbers):
-    """Begin a block of the recorder; return (recorder, whether it knows the update already).
+    """Call the recorder's `begin_block`; return (recorder, whether it needs no ops of this update).
 
-    Return None unless exactly one recorder is active and `update` is the package's own.
+    Return None unless exactly one recorder is active and the optimizer class is built-in.
     """
     if len(thread.stack) != 1 or not in_package(type(optimizer)):
         return None
@@ -301,7 +301,7 @@ def _rate_index(optimizer, rate, dtype):
 
 
 def plan_of(optimizer, variable):
-    """Return a new plan for a variable, and store it."""
+    """Create, store and return the VariablePlan of a variable."""
     own, cls = optimizer._framework, type(optimizer)._framework
     names, dtype = tuple(member(optimizer, "slots_of")(variable)), variable.array.dtype
     rules = {} if own.groups is None else own.groups.settings(variable)
@@ -320,7 +320,7 @@ def plan_of(optimizer, variable):
         slot_of(optimizer, variable, "gradient_accumulator", _zeros)
     make_shared(optimizer, dtype)
     index = _rate_index(optimizer, rules.get("learning_rate"), dtype)
-    # The new value of a scalar is just `update`, if there are no slots, weight decay and hooks.
+    # Without slots, weight decay and hooks, `update` alone computes the new value of a scalar.
     bare = None if names or decay or cls.hooked else no_warnings(member(optimizer, "update"))
     trainable = rules.get("trainable", True)
     plan = VariablePlan(names, decay, index, program, clip, trainable, held, bare)

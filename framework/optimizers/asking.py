@@ -1,4 +1,4 @@
-"""Call methods of built-in optimizers that Keras does not have.
+"""Call those methods of built-in optimizers that Keras's optimizers do not have.
 
 A user-defined subclass may use the same names for other purposes, so these functions call the
 built-in methods.
@@ -17,7 +17,7 @@ def scales(optimizer):
     """Return whether an optimizer is a `LossScaleOptimizer`."""
     if is_ours(optimizer):
         return type(optimizer)._framework.scales
-    # a loss-scaling optimizer of the user need not be a subclass of `Optimizer`
+    # a user-defined loss-scaling optimizer need not be a subclass of `Optimizer`
     return hasattr(optimizer, "get_scaled_loss")
 
 
@@ -46,7 +46,7 @@ def rules_of(optimizer):
 
 
 def bind(optimizer, root):
-    """Call the built-in `optimizer.bind(root)`: the paths of groups start at `root`."""
+    """Call the built-in `optimizer.bind(root)`: paths that `groups` match start at `root`."""
     if is_ours(optimizer):
         builtin(optimizer).bind(optimizer, root)
     else:
@@ -54,7 +54,7 @@ def bind(optimizer, root):
 
 
 def group_of(optimizer, variable):
-    """Return the built-in `optimizer.group_of(variable)`: the settings of the variable's group."""
+    """Return the built-in `optimizer.group_of(variable)`: what `groups` sets for the variable."""
     return builtin(optimizer).group_of(optimizer, variable)
 
 

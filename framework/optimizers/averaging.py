@@ -28,7 +28,7 @@ def update_averages(variables, averages, momentum, updates, form):
     """Set `average = momentum * average + (1 - momentum) * variable`.
 
     Args:
-        updates: the number of updates before this one, 0-d. If it is 0, the averages are set to the
+        updates: the number of earlier updates, 0-d. If it is 0, the averages are set to the
             variables.
     """
     for variable, average in zip(variables, averages):

@@ -119,8 +119,7 @@ class Optimizer(
             the variables at its end; other loops call `finalize_variable_values` to do so.
         ema_momentum: the weight of the old average in the new average.
         ema_overwrite_frequency: assign the averages to the variables after this many updates.
-        loss_scale_factor: `scale_loss` multiplies the loss by it, `apply` divides the gradients by
-        it.
+        loss_scale_factor: `scale_loss` multiplies the loss by it; `apply` divides gradients by it.
         gradient_accumulation_steps: update the variables once in this many calls, with the mean of
             the gradients since the last update.
         name: a string.
@@ -157,7 +156,7 @@ class Optimizer(
     def __init_subclass__(cls, **settings):
         super().__init_subclass__(**settings)
         fields = fields_of(cls)
-        # a subclass may annotate `learning_rate` with another type, which is replaced
+        # replaces another type with which a subclass may have annotated `learning_rate`
         if "learning_rate" in fields:
             fields["learning_rate"].annotation = Rate
 
@@ -202,7 +201,7 @@ class Optimizer(
             return
         super().__setattr__(name, value)
         if name in fields and name not in ("learning_rate", "groups"):
-            # the plans are discarded because compiled updates contain the fields as constants
+            # discards compiled updates, which contain the values of the fields as constants
             forget_plans(self)
 
     # ---- state ----
@@ -230,7 +229,7 @@ class Optimizer(
 
     @readable
     def state_variables(self):
-        """All variables that the next update depends on: Keras's `variables` and the multiplier."""
+        """All variables that the next update depends on: `variables` and the rate's multiplier."""
         return [*self.variables, self._framework.multiplier]
 
     def build(self, variables: Any) -> None:
@@ -261,7 +260,7 @@ class Optimizer(
             forget_plans(self)
 
     def group_of(self, variable: Any):
-        """Return the settings of `groups` for a variable, by name; {} if no rule matches it."""
+        """Return what `groups` sets for a variable, as a dict; {} if no rule matches it."""
         if self._framework.groups is None:
             return {}
         self._framework.groups.meet([variable])
@@ -272,14 +271,14 @@ class Optimizer(
 
         Args:
             var_list: the variables.
-            var_names: regular expressions; every variable whose name contains a match.
+            var_names: regular expressions; variables whose name contains a match are excluded, too.
         """
         self._framework.no_decay.update(v.serial for v in var_list or ())
         self._framework.no_decay_names += list(var_names or ())
         forget_plans(self)
 
     def _decay_of(self, variable):
-        """Return the weight decay of a variable that no group rule matches."""
+        """Return the weight decay of a variable for which no rule in `groups` sets one."""
         return self.weight_decay
 
     # ---- around the update ----
@@ -355,7 +354,7 @@ class Optimizer(
 
 
 def _sets_rules(optimizer):
-    """Return whether an assignment to `groups` sets rules; in a user's class only in `__init__`."""
+    """Return whether assigning `groups` sets the rules; in a user's class only in `__init__`."""
     return optimizer._framework.opening or in_package(type(optimizer))
 
 

@@ -33,7 +33,7 @@ class Arrays:
 
 
 class Tensors:
-    """The form of updates that run ops on tensors, so that a replay reads the variables again."""
+    """The form of updates that run ops on tensors, so that a trace can record them."""
 
     read = count = staticmethod(CoreVariable.read)
 
@@ -49,7 +49,7 @@ class Tensors:
 
 
 def is_multiple(count, of):
-    """Return whether a 0-d integer is a multiple of `of`; reads the value of a tensor."""
+    """Return whether a 0-d integer is a multiple of `of`, as a bool even for a tensor."""
     return bool(equal(count % of, 0))
 
 

@@ -1,4 +1,4 @@
-"""Keras's methods that optimizers written for Keras call and override."""
+"""Methods of Keras's optimizers that user-defined optimizers written for Keras use."""
 
 import warnings
 from typing import Any
@@ -50,7 +50,7 @@ class KerasHooks:
     def add_optimizer_variables(
         self, trainable_variables: Any, name: str | None, initializer: Any = "zeros",
     ):  # fmt: skip
-        """Return a list of new variables, one per trainable variable; with several names, lists."""
+        """Return a list of one new variable per trainable variable; for several names, lists."""
         names = [name] if isinstance(name, str) else list(name)
         several = isinstance(initializer, (list, tuple))
         per_name = list(initializer) if several else [initializer] * len(names)

@@ -12,7 +12,7 @@ from framework.core.variable import CoreVariable
 
 
 def as_gradient(grad):
-    """Return a gradient as a tensor: it may be a variable, IndexedSlices or an array."""
+    """Convert a gradient (a variable, IndexedSlices or an array) to a tensor."""
     if isinstance(grad, CoreVariable):
         return grad.read()
     if hasattr(grad, "_as_tensor"):
@@ -61,7 +61,7 @@ def _report_missing(missing, kept):
         )
     reason = f": {reason}" if reason else ""
     warnings.warn(
-        f"Gradients do not exist for variables {names} when minimizing the loss{reason}. Leave "
-        "them out of the gradient's sources if that is meant.",
+        f"Gradients do not exist for variables {names} when minimizing the loss{reason}. If that "
+        "is intended, leave them out of the gradient's sources.",
         stacklevel=6,
     )

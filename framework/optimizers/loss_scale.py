@@ -104,7 +104,7 @@ class LossScaleOptimizer(
     def __post_init__(self):
         super().__post_init__()
         if self.inner_optimizer.loss_scale_factor:
-            # with both scales, gradients would be divided twice
+            # with this and the dynamic scale, gradients would be divided twice
             self.inner_optimizer.loss_scale_factor = None
         if self.initial_scale <= 0 or self.dynamic_growth_steps < 1:
             raise InvalidArgumentError(
@@ -157,8 +157,8 @@ class LossScaleOptimizer(
             grads = self.get_unscaled_gradients(grads)
         self._framework.stage = None
         if self.check_finite(grads):
-            # The check comes before the update, because a plan reads all values before it changes a
-            # variable.
+            # `grows` is computed before the update: a compiled plan evaluates all conditions before
+            # it changes any variable.
             grows = not less(self.step_counter + 1, self.dynamic_growth_steps)
             self.inner_optimizer.apply(grads, trainable_variables)
             _grow(self, grows)
@@ -228,7 +228,7 @@ class LossScaleOptimizer(
 
 
 def _stored(optimizer):
-    """Return the variables in Keras's order; Keras has no counter of skipped steps."""
+    """Return the variables to save, as in Keras, which has no counter of skipped steps."""
     own = optimizer._framework
     counters = [own.iterations, own.learning_rate, optimizer.step_counter, optimizer.dynamic_scale]
     return [*counters, *optimizer.inner_optimizer.variables]

@@ -177,7 +177,7 @@ class MultiOptimizer(Optimizer, record=_MultiRecord, left_out=_LEFT_OUT, several
 
     @readable
     def optimizers(self):
-        """The inner optimizers, those of the map first."""
+        """The inner optimizers; those in the map come first."""
         return list(self._framework.inner)
 
     @property

@@ -33,7 +33,7 @@ def member(optimizer, name):
 
 
 def blocks_of(optimizer):
-    """Return tuples of slot names: Keras creates and saves the slots of a tuple together."""
+    """Return tuples of slot names; as in Keras, a tuple's slots are created and saved together."""
     slots = _declared(optimizer, "slots")
     return slots.blocks(optimizer) if type(slots) is Slots else [member(optimizer, "slots")]
 

@@ -24,7 +24,7 @@ class Rates:
 
     @property
     def learning_rate(self):
-        """The current learning rate: a variable if it is a number, else a tensor.
+        """The current learning rate: a variable if it was set to a number, else a tensor.
 
         It can be set to a number, a schedule or a callable without arguments.
         """
@@ -35,8 +35,8 @@ class Rates:
     @learning_rate.setter
     def learning_rate(self, value: TensorLike):
         try:
-            # A number that a trace computes is kept; `as_rate` raises an error for negative
-            # numbers.
+            # A number that a trace computes must not become a float; `as_rate` raises an error for
+            # negative numbers.
             if not isinstance(value, WeakNumber) or value < 0:
                 value = as_rate(value)
         except InvalidArgumentError as error:
@@ -68,7 +68,7 @@ class Rates:
 
 
 class _CallableRate:
-    """A rate computed by a callable. It is recorded like a random draw: a replay calls it again."""
+    """A callable as rate, recorded like a random draw: each replay of the trace calls it again."""
 
     __slots__ = ("source",)
     distribution, shape, a, b = "rate", (), None, None

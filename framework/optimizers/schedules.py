@@ -138,8 +138,8 @@ class InverseTimeDecay(_BuiltInSchedule):
 
     Args:
         initial_learning_rate: the rate at step 0.
-        decay_steps: the number of steps of one unit of time.
-        decay_rate: the factor of the time.
+        decay_steps: the number of steps that count as one unit of time.
+        decay_rate: the factor by which the time is multiplied.
         staircase: change the rate only at multiples of `decay_steps`.
         name: a string.
 
@@ -170,7 +170,7 @@ class PiecewiseConstantDecay(_BuiltInSchedule):
 
     Args:
         boundaries: increasing steps.
-        values: the rates, one more than boundaries.
+        values: the rates, one more than there are boundaries.
         name: a string.
 
     Example:
@@ -208,7 +208,7 @@ class PolynomialDecay(_BuiltInSchedule):
         decay_steps: the number of steps until `end_learning_rate`.
         end_learning_rate: the last rate.
         power: the exponent; 1 for a linear decay.
-        cycle: after `decay_steps`, take the next multiple of `decay_steps` as the length.
+        cycle: after `decay_steps` steps, decay over the next multiple of `decay_steps` instead.
         name: a string.
 
     Example:

@@ -32,7 +32,7 @@ class VariablePlan:
         self.decay = decay  # the variable's weight decay, or None
         self.rate_index = rate_index  # the index of the rate in `OptimizerRecord.rates`
         self.program = program  # the compiled update, or None if `update` runs uncompiled
-        # (clipping function, limit) of the variable's group, or None for the optimizer's clipping
+        # (clipping function, limit) that `groups` sets, or None for the optimizer's own clipping
         self.clip = clip
         self.trainable = trainable
         # the optimizer's `update`, for a scalar without decay, slots and hooks; else None
@@ -43,20 +43,24 @@ class OptimizerRecord(Record):
     """The internal state of an optimizer.
 
     Attributes:
-        iterations, learning_rate, multiplier: variables for the number of calls, the rate, and its
-        factor.
-        schedule: a schedule or callable if the rate is not a number.
-        rules, groups: the argument `groups`, and the object that resolves a variable's settings.
+        iterations: a variable, the number of calls.
+        learning_rate: a variable, the rate if it is a number.
+        multiplier: a variable by which all rates are multiplied.
+        schedule: the rate if it is a schedule or callable, else None.
+        rules: the rules in the argument `groups`.
+        groups: a `Groups`, which finds the settings of a variable by the rules.
         slots: {variable serial: its slot variables by name}.
         shared: the state variables that all updates share, by name.
         own_variables: the variables created by `add_variable`.
         built_for: the variables passed to `build`.
         known: {serial: variable} of all variables updated so far.
-        no_decay, no_decay_names: serials and name patterns of variables without decay.
+        no_decay: the serials of variables without weight decay.
+        no_decay_names: patterns of names of variables without weight decay.
         plans: {serial: VariablePlan}.
         rates: the distinct (rate, dtype) pairs of the plans.
         programs: {(dtype, decay, names, ndim): the compiled update, or None}.
-        optional, clips: whether an update must also apply options; whether it must clip gradients.
+        optional: whether an update must also apply options such as gradient accumulation.
+        clips: whether an update must clip gradients.
         by_loops: whether to use compiled loops; None: decided by the number of updates.
         loops: whether the current plans use compiled loops.
         updates_left: NumPy updates until the next decision about loops; -1: no more decisions.
@@ -106,14 +110,14 @@ class Updating(KerasHooks):
         return np.zeros(value.shape, value.dtype)
 
     def slots_of(self, variable: Any):
-        """Return the names of the slots that each variable has."""
+        """Return the names of the slots that `variable` has."""
         return member(self, "slots")
 
     def advance(self, shared: Any, step: Any) -> None:
-        """Advance the state that all variables share, once per update: set its attributes."""
+        """Advance the state that all variables share by setting attributes of `shared`."""
 
     def use_loops(self, use: bool = True) -> None:
-        """Use compiled loops from the next update on, or never.
+        """Use compiled loops from the next update on, or never if `use` is False.
 
         Without a call of this method, an optimizer behaves like a compiled step: the first updates
         use NumPy, and loops take over after a number of updates that depends on the variables'
@@ -281,7 +285,7 @@ def update_in_place(optimizer, updates, numbers):
             rebound += zip(plan.held, destinations)
     form = plan.program.form
     form(variables, form.numbers.prepare(*numbers))
-    for v, destination in rebound:  # `hold` notifies recorders of the new buffers
+    for v, destination in rebound:  # `hold` notifies tapes and traces of the new buffers
         v.hold(destination)
 
 

@@ -116,7 +116,7 @@ def test_build_with_several_shapes():
         def build(self, a_shape, c_shape):
             pass
 
-    with pytest.raises(InvalidArgumentError, match="has 'c_shape', its call"):
+    with pytest.raises(InvalidArgumentError, match="has 'c_shape', but its call"):
         Misnamed()(ONES, b=ONES)
 
 

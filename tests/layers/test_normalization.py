@@ -162,7 +162,7 @@ ERRORS = [
     (lambda: layers.LayerNormalization(axis="x"), "an int or a list"),
     (lambda: layers.BatchNormalization().build((2, None)), "must be known"),
     (lambda: layers.Normalization(mean=1.0), "both"),
-    (lambda: layers.Normalization(mean=[[1.0]], variance=[[1.0]]), "one shape"),
+    (lambda: layers.Normalization(mean=[[1.0]], variance=[[1.0]]), "the same shape"),
     (lambda: layers.Normalization().build((2, None)), "must be known"),
     (lambda: layers.Normalization().adapt([]), "no batches"),
     (lambda: layers.Normalization().adapt(3), "must be an array"),

@@ -398,7 +398,7 @@ def test_stateful_bidirectional_layers():
     (lambda: LSTM(2)(X[0]), "expected ndim=3"),
     (lambda: LSTM(2, use_cudnn="x"), "use_cudnn"),
     (lambda: LSTM(2, use_cudnn=True, activation="relu")(X), "use_cudnn=True"),
-    (lambda: RNN(Minimal(2))(X[:, :0]), "one step or more"),
+    (lambda: RNN(Minimal(2))(X[:, :0]), "at least one step"),
     (lambda: Bidirectional(3), "layer must be a layer"),
     (lambda: Bidirectional(LSTM(2), merge_mode="x"), "merge_mode must be one of"),
     (lambda: Bidirectional(LSTM(2), backward_layer=LSTM(2)), "go_backwards"),

@@ -1,7 +1,7 @@
 """The base of image layers, for one image or a batch, alone or in a dict with labels and boxes.
 
-A layer draws a transformation once per call, `get_random_transformation`, and applies it to the
-images, labels, bounding boxes and segmentation masks. Users' subclasses may replace each part.
+Each call draws one transformation (`get_random_transformation`) and applies it to the images,
+labels, bounding boxes and segmentation masks. Users' subclasses may override each of these methods.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ class BaseImagePreprocessingLayer(
     """The base class of layers that change images. Class arguments of the package's subclasses:
 
     - `in_inference`: whether the layer changes images in inference, too
-    - `draws`: whether the layer needs a transformation
+    - `draws`: whether images change only if a transformation was drawn
     - `moves`: whether pixels move, so that boxes and masks change
     - `keeps_integers`: whether integer images keep their dtype
 
@@ -72,7 +72,7 @@ class BaseImagePreprocessingLayer(
         """Return the random values of one call in a dict; None if the layer draws none.
 
         Args:
-            data: images, or the dict of a call.
+            data: images, or the dict passed to the layer.
             training: False in inference.
             seed: an int, or a SeedGenerator; the layer's own generator if None.
         """
@@ -117,7 +117,7 @@ class BaseImagePreprocessingLayer(
     def transform_segmentation_masks(
         self, segmentation_masks: TensorLike, transformation: Any = None, training: bool = True
     ) -> Any:
-        """Return the masks of the changed images, by the nearest pixel."""
+        """Return the masks of the changed images, resampled to the nearest pixel."""
         settings = builtin(self)._framework
         if not settings.moves or not (training or settings.in_inference):
             return segmentation_masks
@@ -160,7 +160,7 @@ class BaseImagePreprocessingLayer(
     # ---- shapes and config ----
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape of the changed images; in a dict also those of masks."""
+        """Return the shape of the changed images; for a dict of shapes also that of the masks."""
         if isinstance(input_shape, dict):
             images = ("images", "segmentation_masks")
             shape = self.compute_output_shape
@@ -168,7 +168,7 @@ class BaseImagePreprocessingLayer(
         return output_shape(self, input_shape)
 
     def compute_output_spec(self, data: Any, training: bool = True) -> Any:
-        """Return KerasTensors for the results."""
+        """Return the outputs as KerasTensors."""
         base = BaseImagePreprocessingLayer
         own = builtin(self) is base and type(self).compute_output_shape is base.compute_output_shape
         if isinstance(data, dict) or own:
@@ -198,7 +198,7 @@ _PARTS = {
 
 
 def _applied(layer, part, value, single, transformation, training):
-    """Apply the layer's method for one part of the input, and return the result."""
+    """Return one part of the input, such as labels, transformed by the layer's method for it."""
     name = f"single_{part}" if single else f"{part}es" if part.endswith("x") else f"{part}s"
     method = getattr(layer, f"transform_{name}")
     return method(value, transformation=transformation, training=training)
@@ -271,7 +271,7 @@ def sizes_of(layer, shape):
 
 
 def output_shape(layer, shape, sizes=None):
-    """Return a shape of images with `size` as height and width, or unchanged if it is None."""
+    """Return a shape of images with height and width replaced by `sizes` unless that is None."""
     if len(shape) not in (3, 4):
         raise ShapeError(
             f"{type(layer).__name__}: expected images of rank 3 (single image) or rank 4 (batch of "
@@ -292,12 +292,12 @@ def source_of(layer, seed):
 
 
 def uniform(source, shape, low=0.0, high=1.0, dtype="float32"):
-    """Draw numbers from `low` to below `high`."""
+    """Draw uniform random numbers from the interval [low, high)."""
     return random.draw(source, "uniform", tuple(shape), dtype, float(low), float(high))
 
 
 def per_image(x, rank=4):
-    """Reshape numbers, one per image, so that they broadcast to a batch."""
+    """Reshape one number per image so that it broadcasts to a batch of images."""
     return reshape(tensor(x), shape=(-1, *(1,) * (rank - 1)))
 
 

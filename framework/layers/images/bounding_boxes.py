@@ -48,7 +48,7 @@ class MaxNumBoundingBoxes(
 
 
 def _filled(layer, values):
-    """Return boxes or labels, (batch, count, ...), with the layer's number of boxes."""
+    """Return boxes or labels, (batch, count, ...), cut or filled up to `max_number` boxes."""
     n = layer.max_number
     values = getitem(values, index=(slice(None), slice(n)))
     missing = n - values.shape[1]

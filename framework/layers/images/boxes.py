@@ -41,7 +41,7 @@ def joined(*parts):
 
 
 def _edges(boxes, name):
-    """Return left, top, right, bottom of boxes in a format that is not relative ("rel_...")."""
+    """Return left, top, right, bottom of boxes in an absolute format (not "rel_...")."""
     a, b, c, d = columns(boxes)
     if name in ("yxyx", "center_yxhw"):
         a, b, c, d = b, a, d, c
@@ -52,7 +52,7 @@ def _edges(boxes, name):
 
 
 def _from_edges(x1, y1, x2, y2, name):
-    """Return the coordinates in a format that is not relative, given left, top, right, bottom."""
+    """Return the coordinates in an absolute format, given left, top, right, bottom."""
     if name == "xywh":
         return x1, y1, x2 - x1, y2 - y1
     if name.startswith("center"):
@@ -67,7 +67,7 @@ def converted(boxes: Any, source: str, target: str, height=None, width=None, dty
 
     Args:
         boxes: (..., 4), or a dict with "boxes".
-        source, target: formats.
+        source, target: names of formats.
         height, width: the size of the image, needed for relative formats; numbers or tensors.
         dtype: a floating dtype.
     """
@@ -94,7 +94,7 @@ def _times(a, b):
 
 
 def _number(value, dtype):
-    """Return a size as a tensor or array of the dtype."""
+    """Return an image's height or width as a tensor or array of the dtype."""
     if isinstance(value, (int, float, np.integer, np.floating)):
         return np.asarray(value, dtype.np)
     value = tensor(value)
@@ -124,7 +124,7 @@ def _check(boxes, source, target, height, width):
 
 
 def clipped(bounding_boxes, height=None, width=None, name="xyxy"):
-    """Return a dict of boxes cut at the edges of the image; boxes without an area get label -1."""
+    """Return a dict of boxes clipped to the image; boxes without an area get label -1."""
     if name not in ("xyxy", "rel_xyxy"):
         raise NotImplementedError(
             f"`bounding_box_format` must be 'xyxy' or 'rel_xyxy', got {name!r}: use convert_format."
@@ -149,7 +149,7 @@ def clipped(bounding_boxes, height=None, width=None, name="xyxy"):
 
 
 def cropped(boxes, top, left, height, width):
-    """Return "xyxy" boxes relative to the crop that begins at (left, top), cut at its edges."""
+    """Return "xyxy" boxes relative to the crop that begins at (left, top), clipped to it."""
     x1, y1, x2, y2 = columns(tensor(boxes))
     return joined(
         clip(x1 - left, 0, width), clip(y1 - top, 0, height),
@@ -170,8 +170,10 @@ def _inverse_affine(angle, shift, scale, shear, size, center):
     """Return matrices (batch, 2, 3), the inverse of the transform of the images.
 
     Args:
-        angle, scale: (batch,), in degrees.
-        shift, shear: pairs of (batch,), along x and y.
+        angle: (batch,), in degrees.
+        scale: (batch,).
+        shift: along x and along y, each (batch,), as fractions of the size.
+        shear: along x and along y, each (batch,), in degrees.
         size: (width, height).
         center: the center of the rotation, as fractions of (width, height).
     """
@@ -231,7 +233,7 @@ def densified(bounding_boxes, boxes_default=0.0, labels_default=-1):
 
 
 def _padded_lists(boxes, labels, boxes_default, labels_default):
-    """Return arrays of lists of boxes and labels, one list per image, of different lengths."""
+    """Return arrays from lists of boxes and labels, one list per image, padded to one length."""
     if not isinstance(labels, list) or len(labels) != len(boxes):
         raise InvalidArgumentError(
             "If `bounding_boxes['boxes']` is a list, `bounding_boxes['labels']` must be a list of "

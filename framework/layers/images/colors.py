@@ -59,7 +59,7 @@ def rescaled(images, old, new):
 
 
 def apply_to(layer, data, source):
-    """Return a random bool per image: whether to change this image. `factor` is the probability."""
+    """Return a random bool per image: whether to change it. `factor` is the probability's range."""
     n = batch_size(data)
     probability = uniform(source, (n,), *layer.factor)
     return less(uniform(source, (n,)), probability)
@@ -69,8 +69,8 @@ class RandomBrightness(RandomLayer):
     """Add a random number to all pixels of an image, in training.
 
     Args:
-        factor: how much of the range of values to add, from -1 to 1: a number f for (-f, f), or
-            two numbers.
+        factor: how much of the range of values to add, from -1 to 1: f for the range (-f, f), or
+            (low, high).
         value_range: the lowest and highest value of pixels.
         seed: an int, or None.
 
@@ -133,7 +133,7 @@ def _three_channels(layer, shape):
 
 
 def _gray(layer, images):
-    """Return the gray values of images, in one channel."""
+    """Return images converted to gray, with one channel."""
     x = last(images, layer.data_format)
     if x.shape[-1] == 1:
         return images
@@ -146,7 +146,7 @@ class RandomColorDegeneration(RandomLayer):
     """Mix images with their gray values, in training.
 
     Args:
-        factor: the share of gray, from -1 to 1: a number f for (-f, f), or two numbers.
+        factor: the share of gray, from -1 to 1: f for the range (-f, f), or (low, high).
         value_range: the lowest and highest value of pixels.
         data_format: "channels_last" or "channels_first".
         seed: an int, or None.
@@ -209,7 +209,7 @@ class RandomInvert(RandomLayer):
     """Invert images (the highest value minus the pixel) with a random probability, in training.
 
     Args:
-        factor: the probability, from 0 to 1: a number f for (0, f), or two numbers.
+        factor: the probability, from 0 to 1: f for the range (0, f), or (low, high).
         value_range: the lowest and highest value of pixels.
         seed: an int, or None.
         data_format: "channels_last" or "channels_first".

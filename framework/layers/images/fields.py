@@ -29,7 +29,7 @@ def pair_within(value, low, high):
 
 
 def factor_in(low, high, zero_for_none=False):
-    """Return the checking rule of a field that takes one or two numbers within bounds."""
+    """Return the rule that a field takes one or two numbers from `low` to `high`."""
 
     def resolve(value):
         value = 0.0 if zero_for_none and value is None else value
@@ -45,7 +45,7 @@ Bits = Annotated[Any, factor_in(1, 8)]
 
 
 def _strictly(low, high, smallest, open_low=False):
-    """Return a function that checks each number of a factor, and returns (lower, upper)."""
+    """Return a function that checks one or two numbers, and returns (lower, upper)."""
 
     def check(number):
         if (
@@ -84,7 +84,7 @@ def _shear(value):
 
 
 def _checked(bounds):
-    """Return a converter that checks a factor and returns it unchanged."""
+    """Return a function that checks a field's value by `bounds` and returns it unchanged."""
 
     def resolve(value):
         if value is not None:
@@ -127,7 +127,7 @@ KernelSize = Annotated[Any, Resolved("odd numbers", _kernel_size)]
 
 
 def choice(name, *allowed):
-    """Return the rule of a field with the `allowed` values; others raise NotImplementedError."""
+    """Return the rule of a field: values that are not `allowed` raise NotImplementedError."""
 
     def resolve(value):
         if value not in allowed:

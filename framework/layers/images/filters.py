@@ -62,9 +62,9 @@ class RandomGaussianBlur(RandomLayer):
     """Blur images by a Gaussian kernel, with a random probability, in training.
 
     Args:
-        factor: the probability, from 0 to 1: a number f for (0, f), or two numbers.
+        factor: the probability, from 0 to 1: f for the range (0, f), or (low, high).
         kernel_size: the number of pixels along each axis, odd: a number, or two.
-        sigma: the standard deviation, from 0 to 1: a number f for (0, f), or two numbers.
+        sigma: the standard deviation, from 0 to 1: f for the range (0, f), or (low, high).
         value_range: the lowest and highest value of pixels.
         data_format: "channels_last" or "channels_first".
         seed: an int, or None.
@@ -98,11 +98,11 @@ class RandomGaussianBlur(RandomLayer):
 
 
 class RandomSharpness(RandomLayer):
-    """Blur images, or sharpen them, in training.
+    """Blur or sharpen images by a random amount, in training.
 
     Args:
-        factor: 0 blurs, 0.5 changes nothing, 1 sharpens most: a number f for (0, f),
-            or two numbers.
+        factor: 0 blurs, 0.5 changes nothing, 1 sharpens most: f for the range (0, f),
+            or (low, high).
         value_range: the lowest and highest value of pixels.
         data_format: "channels_last" or "channels_first".
         seed: an int, or None.
@@ -142,12 +142,12 @@ class RandomElasticTransform(MovingLayer):
     Simard et al. 2003.
 
     Args:
-        factor: the probability, from 0 to 1: a number f for (0, f), or two numbers.
-        scale: the strength of the distortion: a number f for (0, f), or two numbers.
+        factor: the probability, from 0 to 1: f for the range (0, f), or (low, high).
+        scale: the strength of the distortion: f for the range (0, f), or (low, high).
         interpolation: "bilinear" or "nearest".
         fill_mode: how to fill points outside the image: "reflect", "mirror", "wrap", "nearest" or
             "constant", as in `keras.ops.image.elastic_transform`.
-        fill_value: the value of "constant".
+        fill_value: the value of points outside the image in the mode "constant".
         value_range: the lowest and highest value of pixels.
         seed: an int, or None.
         data_format: "channels_last" or "channels_first".
@@ -173,7 +173,7 @@ class RandomElasticTransform(MovingLayer):
         return {"apply_transform": applied, "distortion_factor": strength, "noise": noise}
 
     def get_elastic_transform_params(self, height: int, width: int, factor: Any) -> Any:
-        """Return the largest shift `alpha`, and the deviation `sigma` of the smoothing."""
+        """Return the largest shift `alpha`, and the standard deviation `sigma` of the smoothing."""
         return factor * (0.1 * max(height, width)), factor * (0.05 * min(height, width))
 
     def _transform_images(self, images, transformation, interpolation):
@@ -205,10 +205,10 @@ class RandomElasticTransform(MovingLayer):
 
 
 def _smooth(noise, sigma, largest):
-    """Return noise (batch, height, width, 2) blurred along both axes with deviation `sigma`.
+    """Blur noise (batch, height, width, 2) by a Gaussian with standard deviation `sigma`.
 
-    The kernel reaches 3 floor(sigma) pixels; its size is that of the `largest` sigma, so that it
-    does not depend on random numbers.
+    Weights beyond 3 floor(sigma) pixels are 0. The kernel is large enough for the `largest` sigma,
+    so that its size does not depend on random numbers.
     """
     size = 6 * int(largest) + 1
     if size == 1:
@@ -228,7 +228,7 @@ class RandomPerspective(MovingLayer):
     """Move the corners of images at random, with a random probability, in training.
 
     Args:
-        factor: the probability, from 0 to 1: a number f for (0, f), or two numbers.
+        factor: the probability, from 0 to 1: f for the range (0, f), or (low, high).
         scale: how far corners move, from 0 to 1.
         interpolation: "bilinear" or "nearest".
         fill_value: the value of pixels beyond the image.

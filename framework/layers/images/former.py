@@ -44,7 +44,7 @@ class _RandomSize(RandomLayer, axis=0, left_out=("data_format", "bounding_box_fo
     bounding_box_format = None
 
     def get_random_transformation(self, data: Any, training: bool = True, seed: Any = None) -> Any:
-        """Return the new size as an int: each size has its own compiled plan."""
+        """Return the new size as a Python int: compiled functions are compiled for each size."""
         if not training:
             return None
         low, high = _bounds(self.factor)
@@ -71,7 +71,7 @@ class RandomHeight(_RandomSize, axis=0):
     """Resize images to a random height, in training.
 
     Args:
-        factor: the change of the height: a number f for (-f, f), or two numbers above -1.
+        factor: the change of the height: f for the range (-f, f), or (low, high), both above -1.
         interpolation: a method of `tf.image.resize`.
         seed: an int, or None.
 

@@ -66,7 +66,7 @@ def warped(layer, images, transforms, interpolation, mode, affine=True, straight
     """Return the images resampled at transformed positions, by `ops.warping.projected`.
 
     Args:
-        transforms: (batch, 8), or (8,); the last two numbers are 0 unless `affine` is False.
+        transforms: (batch, 8) or (8,), projective; the last two numbers are 0 if `affine`.
         straight: whether the transforms neither turn nor shear images.
     """
     transforms = reshape(as_dtype(transforms, "float32"), shape=(-1, 8))
@@ -81,7 +81,7 @@ def warped(layer, images, transforms, interpolation, mode, affine=True, straight
 
 
 def _rows(*columns):
-    """Return transforms (batch, 8) from six columns (batch, 1) or numbers; the last two are 0."""
+    """Return transforms (batch, 8): six columns, (batch, 1) or numbers, then two columns of 0."""
     n = next(c.shape[0] for c in columns if not isinstance(c, (int, float)))
     columns = [
         np.full((n, 1), c, np.float32) if isinstance(c, (int, float)) else c for c in columns
@@ -101,7 +101,7 @@ def size_in(layer, transformation):
 
 
 class RandomFlip(MovingLayer):
-    """Flip half of the images, in training.
+    """Flip each image with a probability of 1/2, in training.
 
     Args:
         mode: "horizontal", "vertical", or "horizontal_and_vertical" for both at once.
@@ -167,8 +167,8 @@ class RandomRotation(MovingLayer):
     """Turn images around their center, in training.
 
     Args:
-        factor: the angle as a fraction of a full turn, from -1 to 1: a number f for (-f, f), or
-            two numbers. A positive angle turns the image counterclockwise.
+        factor: the angle as a fraction of a full turn, from -1 to 1: f for the range (-f, f), or
+            (low, high). A positive angle turns the image counterclockwise.
         fill_mode: how to fill points outside the image a b c d: "reflect" (b a | a b c d | d c),
             "wrap" (c d | a b c d | a b), "nearest" (a a | a b c d | d d), or "constant" for
             `fill_value`.
@@ -228,8 +228,8 @@ class RandomShear(MovingLayer):
     """Shear images: shift each row or column in proportion to its distance from the top left.
 
     Args:
-        x_factor, y_factor: the shift per pixel, from 0 to 1: a number f for (-f, f), or two
-            numbers. The layer turns the sign of both for half of the images.
+        x_factor, y_factor: the shift per pixel, from 0 to 1: f for the range (-f, f), or
+            (low, high). With a probability of 1/2 per image, the signs of both are flipped.
         interpolation, fill_mode, fill_value: as in `RandomRotation`.
         data_format: "channels_last" or "channels_first".
         seed: an int, or None.
@@ -338,9 +338,10 @@ class RandomTranslation(MovingLayer):
 class RandomZoom(MovingLayer):
     """Enlarge or shrink images around their center, in training.
 
-    Args: height_factor, width_factor: from -1 to 1: a number f for (-f, f), or two numbers. An
-            image shrinks by the factor 1 + f, so a negative f enlarges it. A `width_factor` of None
-            keeps the proportions.
+    Args:
+        height_factor, width_factor: from -1 to 1: f for the range (-f, f), or (low, high). An image
+            shrinks by the factor 1 + f, so a negative f enlarges it. A `width_factor` of None keeps
+            the proportions.
         fill_mode, interpolation, fill_value: as in `RandomRotation`.
         seed: an int, or None.
         data_format: "channels_last" or "channels_first".
@@ -397,6 +398,6 @@ def _zooms(transformation, sizes):
 
 
 def _in_part(x, zoom, start, size):
-    """Return box coordinates as fractions of the part of an axis that a zoom shows, clipped."""
+    """Return coordinates on an axis as fractions of the range that a zoom shows, clipped to it."""
     end = zoom * size + start
     return divide(clip(x, start, end) - start, end - start)

@@ -21,7 +21,7 @@ _INT = np.dtype(np.int64)
 
 
 class Equalization(BaseImagePreprocessingLayer, draws=False):
-    """Give each channel an even distribution of values, over all images of the batch, in training.
+    """Equalize the histogram of each channel, over all images of the batch, in training.
 
     Args:
         value_range: the lowest and highest value of pixels.
@@ -157,7 +157,7 @@ def _curves(images, grid, tile, limit):
 
 
 def _between(tiles, size):
-    """Return (tile, weight) of the tiles before and after each pixel along an axis.
+    """Return (tile, weight) of the tile before each pixel along an axis, and of the one after.
 
     Index 0 is the repeated first tile.
     """

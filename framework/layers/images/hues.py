@@ -33,7 +33,7 @@ __all__ = ["RandomColorJitter", "RandomHue", "RandomSaturation"]
 
 
 def _changed(layer, images, change):
-    """Return images whose hue, saturation and value are replaced by the results of `change`."""
+    """Return images after `change` has mapped their hue, saturation and value to new ones."""
     parts = channels(rgb_to_hsv(last(images, layer.data_format)))
     images = hsv_to_rgb(stack(*change(*parts), axis=3))
     return restored(images, layer.data_format)
@@ -44,7 +44,7 @@ class RandomHue(RandomLayer):
 
     Args:
         factor: the largest shift, from 0 to 1: 1 is half of the color circle, in either direction;
-            a number f for (0, f), or two numbers.
+            f for the range (0, f), or (low, high).
         value_range: the lowest and highest value of pixels.
         data_format: "channels_last" or "channels_first".
         seed: an int, or None.
@@ -80,7 +80,7 @@ class RandomSaturation(RandomLayer):
     """Multiply the saturation of images by `f / (1 - f)` with a random f, in training.
 
     Args:
-        factor: f, from -1 to 1: a number for (-f, f), or two numbers; 0.5 does not change images.
+        factor: f for the range (-f, f), or (low, high), from -1 to 1; 0.5 does not change images.
         value_range: the lowest and highest value of saturation.
         data_format: "channels_last" or "channels_first".
         seed: an int, or None.
@@ -113,7 +113,7 @@ class RandomColorJitter(RandomLayer):
     Args:
         value_range: the lowest and highest value of pixels.
         brightness_factor, contrast_factor, saturation_factor, hue_factor: the factors of
-            `RandomBrightness`, `RandomContrast`, `RandomSaturation` and `RandomHue`; None: none.
+            `RandomBrightness`, `RandomContrast`, `RandomSaturation` and `RandomHue`; None skips it.
         seed: an int, or None.
         data_format: "channels_last" or "channels_first".
     """

@@ -48,14 +48,14 @@ _INT = np.dtype(np.int64)
 
 
 def _span(source, n, share, size):
-    """Return the start and end of a random part of an axis, for each of `n` images."""
+    """Return start and end of a random interval of length `share * size` for each of `n` images."""
     length = share * float(size)
     start = uniform(source, (n,)) * (float(size) - length)
     return start, start + length
 
 
 def _box(layer, shape, across, down):
-    """Return booleans (batch, height, width, 1): the pixels inside (start, end) of each axis."""
+    """Return a mask, (batch, height, width, 1), True inside the intervals `across` and `down`."""
     places = (np.arange(n, dtype=np.float32) for n in sizes_of(layer, shape))
     inside = True
     for axis, place, (start, end) in zip(axes_of(layer), places, (down, across)):
@@ -82,9 +82,9 @@ class RandomErasing(RandomLayer):
     Zhong et al. 2017.
 
     Args:
-        factor: the probability, from 0 to 1: a number f for (0, f), or two numbers.
-        scale: the square of the rectangle's size relative to each axis: a number f for (0, f), or
-            two numbers.
+        factor: the probability, from 0 to 1: f for the range (0, f), or (low, high).
+        scale: the square of the rectangle's size relative to the image, drawn for each axis:
+            f for the range (0, f), or (low, high).
         fill_value: a number, or three for the channels; None for noise.
         value_range: the lowest and highest value of pixels.
         seed: an int, or None.
@@ -120,7 +120,7 @@ class RandomErasing(RandomLayer):
 
 
 def _filling(layer, source, shape):
-    """Return the values that fill the rectangle of RandomErasing, in a shape that broadcasts."""
+    """Return the values that fill RandomErasing's rectangle; they broadcast to the images."""
     low, high = map(float, layer.value_range)
     if layer.fill_value is None:
         noise = random.draw(source, "normal", shape, "float32", 0.0, 1.0)
@@ -136,24 +136,24 @@ def _filling(layer, source, shape):
 
 
 def _order(source, n):
-    """Draw the order in which images are mixed with others."""
+    """Draw a permutation: image i is mixed with the image that its i-th entry names."""
     return argsort(random.draw(source, "uniform", (n,), "float64"), axis=0)
 
 
 def _with_others(x, transformation):
-    """Return the slices of `x` in the order in which they are mixed with `x`."""
+    """Return `x` permuted: row i of the result is what row i of `x` is mixed with."""
     return gather(x, tensor(transformation["permutation_order"]), axis=0)
 
 
 def _mixed_labels(labels, transformation, dtype):
-    """Return labels mixed with the labels of the images they are mixed with."""
+    """Mix labels like their images: with the same weights, and with labels of the same images."""
     labels = tensor(labels)
     labels = labels if labels.dtype.is_floating else as_dtype(labels, dtype)
     weight = per_image(as_dtype(transformation["mix_weight"], labels.dtype), len(labels.shape))
     return weight * labels + (1.0 - weight) * _with_others(labels, transformation)
 
 
-_TRIALS = 16  # each attempt of the rejection sampling succeeds with a probability of at least 1/2
+_TRIALS = 16  # attempts at rejection sampling; each succeeds with a probability of at least 1/2
 
 
 def _beta(source, n, bounds):
@@ -178,7 +178,7 @@ class MixUp(RandomLayer):
     Zhang et al. 2017.
 
     Args:
-        alpha: both parameters of the beta distribution of the weights.
+        alpha: both parameters of the beta distribution from which weights are drawn.
         data_format: "channels_last" or "channels_first".
         seed: an int, or None.
 
@@ -227,13 +227,13 @@ class MixUp(RandomLayer):
 
 
 class CutMix(RandomLayer):
-    """Replace a random rectangle of each image by that of another one, in training.
+    """Replace a random rectangle of each image by the same one of another image, in training.
 
     Labels are mixed in proportion to the areas. Yun et al. 2019.
 
     Args:
-        factor: both parameters of the beta distribution of the weights, from 0 to 1: a number f
-            for a random one in (0, f), or two numbers.
+        factor: both parameters of the beta distribution from which weights are drawn, at most 1:
+            f for the range (0, f), or (low, high).
         seed: an int, or None.
         data_format: "channels_last" or "channels_first".
     """

@@ -48,7 +48,7 @@ _COLORS = {"random_brightness", "random_color_degeneration", "random_contrast", 
 
 
 class _Policy(RandomLayer, moves=True):
-    """The base class of RandAugment and AugMix, with the inner layers of `_OF_FACTOR`."""
+    """The base class of RandAugment and AugMix: creates the inner layers listed in `_OF_FACTOR`."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -70,7 +70,7 @@ def _names(layer):
 
 
 def _drawn(layer, data, source):
-    """Draw a transformation of each inner layer."""
+    """Draw a transformation for each inner layer."""
     return {
         name: getattr(layer, name).get_random_transformation(data, training=True, seed=source)
         for name in _names(layer)
@@ -80,12 +80,12 @@ def _drawn(layer, data, source):
 def _chosen(index, functions, unchanged, choose=select):
     """Return the result of the function at position `index`, or `unchanged` beyond the last one.
 
-    All functions are computed in a trace, because its graph must be right for every index.
+    In a trace all functions are called, because the graph must be valid for every index.
 
     Args:
         index: a 0-d integer tensor.
         functions: called without arguments.
-        choose: selects one of two results.
+        choose: called with (condition, a, b); returns a or b, like `select`.
     """
     if not replaying():
         index = int(index)
@@ -96,7 +96,7 @@ def _chosen(index, functions, unchanged, choose=select):
 
 
 def _one_of_boxes(condition, new, old):
-    """Return the boxes of the first dict where a boolean is true, else those of the second."""
+    """Return the dict of boxes `new` if the condition is true, else `old`."""
     keys = ("boxes", "labels")
     return {**old, **{k: select(condition, tensor(new[k]), tensor(old[k])) for k in keys}}
 
@@ -111,7 +111,7 @@ class RandAugment(_Policy):
     Args:
         value_range: the lowest and highest value of pixels.
         num_ops: how many layers are applied, one after another, to the whole batch.
-        factor: the strength, from 0 to 1: a number f for (0, f), or two numbers.
+        factor: the strength, from 0 to 1: f for the range (0, f), or (low, high).
         interpolation: "bilinear" or "nearest".
         seed: an int, or None.
         data_format: "channels_last" or "channels_first".
@@ -178,7 +178,7 @@ class AugMix(_Policy):
         value_range: the lowest and highest value of pixels.
         num_chains: the number of chains.
         chain_depth: the largest number of layers in a chain.
-        factor: the strength, from 0 to 1: a number f for (0, f), or two numbers.
+        factor: the strength, from 0 to 1: f for the range (0, f), or (low, high).
         alpha: the parameter of the Dirichlet and beta distributions of the weights.
         all_ops: whether brightness, color, contrast and sharpness change, too.
         interpolation: "bilinear" or "nearest".

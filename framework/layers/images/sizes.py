@@ -35,7 +35,7 @@ _Method = Annotated[
 
 
 def _resized(layer, images, method="bilinear", antialias=False, fit=None, fill=0.0):
-    """Return images in the layer's size."""
+    """Return images resized to the layer's height and width."""
     x, size = last(images, layer.data_format), (layer.height, layer.width)
     return restored(fitted(x, size, method, antialias, fit, fill), layer.data_format)
 
@@ -57,7 +57,7 @@ class Resizing(_Sized, keeps_integers=True):
         interpolation: "bilinear", "nearest", "bicubic", "lanczos3", "lanczos5" or "area".
         crop_to_aspect_ratio: whether to crop the center to the aspect ratio of the new size first.
         pad_to_aspect_ratio: whether to pad images to the aspect ratio of the new size first.
-        fill_mode: "constant".
+        fill_mode: must be "constant".
         fill_value: the value of the padding.
         antialias: whether to average over more pixels where images become smaller.
         data_format: "channels_last" or "channels_first".
@@ -80,7 +80,7 @@ class Resizing(_Sized, keeps_integers=True):
     data_format: DataFormat = None
 
     def get_random_transformation(self, data: Any, training: bool = True, seed: Any = None) -> Any:
-        """Return the height and width of the images."""
+        """Return the height and width of the images, which transforming boxes requires."""
         return sizes_of(self, images_in(data).shape)
 
     def _transform_images(self, images, transformation, interpolation):
@@ -90,7 +90,7 @@ class Resizing(_Sized, keeps_integers=True):
     def transform_bounding_boxes(
         self, bounding_boxes: Any, transformation: Any = None, training: bool = True
     ) -> Any:
-        """Return the boxes of the resized images; boxes of zeros or of -1 become zeros."""
+        """Return the boxes of the resized images; padding boxes, all 0 or all -1, become 0."""
         height, width = transformation
         given = tensor(bounding_boxes["boxes"])
         empty = logical_or(*(
@@ -109,7 +109,7 @@ class Resizing(_Sized, keeps_integers=True):
 
 
 def _resized_axes(layer, height, width):
-    """Return (scale, shift) of the pixels of a Resizing along x and y."""
+    """Return the (scale, shift) by which a Resizing maps pixel positions, along x and along y."""
     x, y = layer.width / width, layer.height / height
     if layer.pad_to_aspect_ratio:
         least = min(x, y)
@@ -158,7 +158,7 @@ class CenterCrop(_Sized):
     data_format: DataFormat = None
 
     def get_random_transformation(self, data: Any, training: bool = True, seed: Any = None) -> Any:
-        """Return the shape of the images."""
+        """Return the shape of the images, which transforming boxes requires."""
         return {"input_shape": tuple(images_in(data).shape)}
 
     def _transform_images(self, images, transformation, interpolation):
@@ -193,8 +193,8 @@ class CenterCrop(_Sized):
 class RandomCrop(MovingLayer):
     """Crop images at a random position, the same for the whole batch, in training.
 
-    Images that are not larger are cropped at the center, and resized if they are too small. In
-    inference, images do not change.
+    Images that are not larger than the new size are cropped at the center, and resized if they are
+    smaller. In inference, images do not change.
 
     Args:
         height, width: the new size.

@@ -30,8 +30,8 @@ class RandomPosterization(RandomLayer):
     """Keep only the highest bits of each channel, a random number of them, in training.
 
     Args:
-        factor: how many of 8 bits to keep: a number n for 1 to n - 1, or two numbers, the second
-            exclusive unless they are equal.
+        factor: how many of 8 bits to keep: a number n for a random number from 1 to n - 1; or
+            (low, high), where `high` is exclusive unless it equals `low`.
         value_range: the lowest and highest value of pixels.
         data_format: "channels_last" or "channels_first".
         seed: an int, or None.
@@ -66,8 +66,8 @@ class Solarization(RandomLayer):
     """Add a random number to pixels, then invert those above a random threshold, in training.
 
     Args:
-        addition_factor: the share of 255 to add: a number f for 0 to f, or two numbers.
-        threshold_factor: the threshold as a share of 255; as `addition_factor`.
+        addition_factor: the share of 255 to add: f for the range (0, f), or (low, high).
+        threshold_factor: the threshold as a share of 255, in the form of `addition_factor`.
         value_range: the lowest and highest value of pixels.
         seed: an int, or None.
 

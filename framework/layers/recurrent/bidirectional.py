@@ -141,7 +141,7 @@ class Bidirectional(Layer):
         self.backward_layer.reset_state()
 
     def reset_states(self):
-        """Call `reset_state`; the older name of Keras."""
+        """Call `reset_state`, for which this is Keras's older name."""
         self.reset_state()
 
     def get_config(self) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def zeros(batch_size, size, dtype):
 
 
 def in_dtype_of(kernel, x):
-    """Return the inputs in the dtype of the weights."""
+    """Cast the inputs to the dtype of the weights."""
     return x if x.dtype == kernel.dtype else cast(tensor(x), dtype=kernel.dtype.np)
 
 
@@ -103,7 +103,7 @@ class SimpleRNNCell(CellFields, Cell, last=("seed",)):
         dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.
         seed: an int, or None.
 
-    Shapes: inputs `(batch, features)` and `[state (batch, units)]` return the output and `[state]`.
+    Shapes: inputs `(batch, features)` and `[h]`, h of `(batch, units)`, give h and `[h]`.
 
     >>> import numpy as np
     >>> output, states = SimpleRNNCell(4)(np.ones((2, 3)), [np.zeros((2, 4))])
@@ -130,7 +130,7 @@ class SimpleRNNCell(CellFields, Cell, last=("seed",)):
         return output, [output] if isinstance(states, (list, tuple)) else output
 
     def sequence(self, sequences: Any, states: Any, mask: TensorLike, training: Any, **how: Any):
-        """Run all steps by one op; return (outputs, state) or (state,), or None if unsupported."""
+        """Run all steps by one op: return ([outputs,] state), or None if the op cannot do it."""
         if not _is_usual(self, SimpleRNNCell) or _drops(self, training):
             return None
         return ops.simple_rnn(*_inputs_of_op(self, sequences, states, mask, training), **how)
@@ -141,13 +141,14 @@ class GRUCell(CellFields, Cell, gates=3, last=("reset_after", "seed")):
 
     Args:
         units: the size of the output and of the state.
-        activation, recurrent_activation: of the candidate and the gates, names or functions.
+        activation: of the candidate state, a name or function.
+        recurrent_activation: of the gates, a name or function.
         use_bias: whether there is a bias.
         dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.
         reset_after: whether to apply the reset gate after the product with the recurrent kernel.
         seed: an int, or None.
 
-    Shapes: inputs `(batch, features)` and `[state (batch, units)]` return the output and `[state]`.
+    Shapes: inputs `(batch, features)` and `[h]`, h of `(batch, units)`, give h and `[h]`.
 
     >>> import numpy as np
     >>> GRUCell(4)(np.ones((2, 3)), [np.zeros((2, 4))])[0].shape
@@ -189,7 +190,7 @@ class GRUCell(CellFields, Cell, gates=3, last=("reset_after", "seed")):
         return h, [h] if isinstance(states, (list, tuple)) else h
 
     def sequence(self, sequences: Any, states: Any, mask: TensorLike, training: Any, **how: Any):
-        """Run all steps by one op; return (outputs, state) or (state,), or None if unsupported."""
+        """Run all steps by one op: return ([outputs,] state), or None if the op cannot do it."""
         usual = _is_usual(self, GRUCell) and self.recurrent_activation is sigmoid
         if not usual or not self.reset_after or _drops(self, training):
             return None
@@ -201,7 +202,8 @@ class LSTMCell(LSTMCellFields, Cell, gates=4, states=2):
 
     Args:
         units: the size of the output and of the two states.
-        activation, recurrent_activation: of the candidate and the gates, names or functions.
+        activation: of the candidate state, a name or function.
+        recurrent_activation: of the gates, a name or function.
         use_bias: whether there is a bias.
         unit_forget_bias: whether to initialize the bias of the forget gate to 1.
         dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.
@@ -243,7 +245,7 @@ class LSTMCell(LSTMCellFields, Cell, gates=4, states=2):
         return h, [h, c]
 
     def sequence(self, sequences: Any, states: Any, mask: TensorLike, training: Any, **how: Any):
-        """Run all steps by one op; return (outputs, h, c) or (h, c), or None if unsupported."""
+        """Run all steps by one op: return ([outputs,] h, c), or None if the op cannot do it."""
         usual = _is_usual(self, LSTMCell) and self.recurrent_activation is sigmoid
         if not usual or _drops(self, training):
             return None
@@ -251,7 +253,7 @@ class LSTMCell(LSTMCellFields, Cell, gates=4, states=2):
 
 
 def forget_ones(initializer, units):
-    """Return an initializer of four biases: ones for the forget gate, else `initializer`."""
+    """Return an initializer of the four gates' biases: ones for the forget gate, else as given."""
 
     def initial(_shape, dtype=None):
         parts = [initializer((n * units,), dtype=dtype) for n in (1, 2)]
@@ -297,7 +299,7 @@ def _weights_now(layer):
 
 
 def _drops(layer, training):
-    """Return whether there is dropout of the state, or of the inputs with one mask per gate."""
+    """Return whether dropout needs a loop: it applies to the state, or with one mask per gate."""
     several = layer.dropout and layer.dropout_mask_count
     return bool(training and (layer.recurrent_dropout or several))
 

@@ -62,7 +62,7 @@ class ConvLSTMCell(LSTMCellFields, DropoutRNNCell, Layer):
         if None in sizes or count is None:
             raise ShapeError(
                 "ConvLSTM layers need inputs whose spatial sizes and channels are known. Received "
-                f"the shape of a step {tuple(inputs_shape)} (cell {self.name!r})."
+                f"steps of shape {tuple(inputs_shape)} (cell {self.name!r})."
             )
         columns = 4 * self.filters
         self.kernel = weight(self, "kernel", (*self.kernel_size, count, columns))

@@ -24,13 +24,13 @@ Fraction = Annotated[float, Resolved("a number in [0, 1]", _fraction)]
 
 
 class DropoutRNNCell:
-    """A mixin of cells with the fields `dropout`, `recurrent_dropout` and `seed`.
+    """A mixin for cells with the fields `dropout`, `recurrent_dropout` and `seed`.
 
     A mask is drawn at the first step and used for all steps until it is reset: `RNN` resets masks
     around each sequence. Each thread has its own masks.
     """
 
-    # the number of masks in a list; None for a single mask that is not in a list
+    # the number of dropout masks if they are a list; None for a single mask
     dropout_mask_count = None
 
     def get_dropout_mask(self, step_input: Any):

@@ -65,7 +65,8 @@ class GRU(
 
     Args:
         units: the size of the output and of the state.
-        activation, recurrent_activation: of the candidate and the gates, names or functions.
+        activation: of the candidate state, a name or function.
+        recurrent_activation: of the gates, a name or function.
         use_bias: whether there is a bias.
         dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.
         seed: the seed of the dropout, an int, or None.
@@ -96,7 +97,8 @@ class LSTM(
 
     Args:
         units: the size of the output and of the two states.
-        activation, recurrent_activation: of the candidate and the gates, names or functions.
+        activation: of the candidate state, a name or function.
+        recurrent_activation: of the gates, a name or function.
         use_bias: whether there is a bias.
         unit_forget_bias: whether to initialize the bias of the forget gate to 1.
         dropout, recurrent_dropout: fractions of inputs and state set to 0 in training.

@@ -105,7 +105,7 @@ class RNN(Layer):
         batch, length = sequences_shape[:2]
         size = output_size(self.cell)
         if not isinstance(size, int):
-            raise InvalidArgumentError(f"output_size must be an integer, got {size!r}.")
+            raise InvalidArgumentError(f"output_size of the cell must be an integer, got {size!r}.")
         output = (batch, length, size) if self.return_sequences else (batch, size)
         return (output, *_state_shapes(self, batch)) if self.return_state else output
 
@@ -117,7 +117,7 @@ class RNN(Layer):
     # ---- states ----
 
     def get_initial_state(self, batch_size: Any):
-        """Return the default initial states, a list."""
+        """Return the default initial states as a list."""
         return first_states(self.cell, batch_size, self.compute_dtype)
 
     def reset_state(self):
@@ -126,7 +126,7 @@ class RNN(Layer):
             variable.assign(variable.read() * 0)
 
     def reset_states(self):
-        """Call `reset_state`; the older name of Keras."""
+        """Call `reset_state`, for which this is Keras's older name."""
         self.reset_state()
 
     # ---- the call ----
@@ -196,13 +196,13 @@ class OwnCell(RNN, kw_only=True, left_out=("cell",), cell_class=None, cell_name=
 
     unroll: bool = False
     zero_output_for_mask: bool = False
-    # RNN's argument `cell` is no argument of these layers, which create their own cell
+    # unlike RNN, these layers take no argument `cell`: they create their own cell
     if TYPE_CHECKING:
         cell: Any = None
 
 
 def own_cell(layer, **arguments):
-    """Create the cell of a layer from the layer's fields and `arguments`, which are not fields."""
+    """Create a layer's cell from the layer's fields and from `arguments` that are not fields."""
     record = type(layer)._framework
     for name, field in fields_of(record.cell_class).items():
         if not field.keyword_only and name not in arguments:
@@ -297,7 +297,7 @@ def _by_op(layer, sequences, states, mask, training, how):
         found = run(sequences, states, mask, training, **how)
     if found is None and layer.use_cudnn is True:
         raise InvalidArgumentError(
-            "use_cudnn=True was specified, but there is no op of whole sequences for this "
+            "use_cudnn=True was specified, but no op computes whole sequences for this "
             f"configuration of layer {layer.name!r}. Pass use_cudnn='auto'."
         )
     return found

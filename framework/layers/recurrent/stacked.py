@@ -39,7 +39,7 @@ def output_size(cell):
 
 
 def first_states(cell, batch_size, dtype):
-    """Return the cell's `get_initial_state()`, else zeros: a list of tensors or nests."""
+    """Return the cell's initial states, zeros if it defines none, as a list of tensors or nests."""
     own = getattr(cell, "get_initial_state", None)
     if own is not None:
         states = own(batch_size=batch_size)

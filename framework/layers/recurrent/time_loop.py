@@ -8,7 +8,7 @@ from framework.ops.reduction import reduce_any
 
 
 def as_mask(mask):
-    """Return a mask as (batch, time) booleans; it may have more axes or another dtype."""
+    """Convert a mask with any dtype and two or more axes to booleans of shape (batch, time)."""
     if mask is None:
         return None
     if mask.dtype != "bool":
@@ -27,7 +27,7 @@ def run(step, sequences, states, mask, *, reverse=False, zero_output=False, sequ
     length = sequences.shape[1]
     if not length:
         raise InvalidArgumentError(
-            f"RNN: expected a sequence of one step or more, got inputs of shape "
+            f"RNN: expected sequences of at least one step, got inputs of shape "
             f"{tuple(sequences.shape)}."
         )
     steps = list(unstack(sequences, axis=1))
