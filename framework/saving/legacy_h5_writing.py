@@ -7,14 +7,14 @@ import numpy as np
 from framework.core.errors import SaveError
 from framework.saving.hdf5 import h5py, write_dataset
 
-_MOST = 64_000  # the size in bytes of an attribute; HDF5 allows 64 KB
+_MOST = 64_000  # the largest size in bytes of one attribute; HDF5 allows 64 KB
 
 
 def write_model(model, config, version, file):
     """Write a model with its weights, compile arguments and optimizer state.
 
     Args:
-        model: a model whose layers stand in its config.
+        model: a Sequential or functional model, whose config lists its layers.
         config: the JSON text of the config, as in a ".keras" file.
         version: Keras's version.
         file: a binary file.

@@ -78,7 +78,7 @@ def _blocks(b, z, count, units):
 
 
 def _operator(b, op_type, x, states, weights, order, how, **attrs):
-    """Add ONNX's operator; `order` lists for each of its gates the index in Keras's order."""
+    """Add an LSTM, GRU or RNN node; `order` has Keras's index of each of ONNX's gates."""
     units = states[0].shape[-1]
     kernel, recurrent_kernel, bias = weights
     x = flip(b, x, axis=1) if how["reverse"] else x
