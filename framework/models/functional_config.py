@@ -50,7 +50,8 @@ def graph_config(model):
     def end(leaf):
         name, node, index = histories[id(graph.tensor(leaf))]
         producer = graph.tensor(leaf).origin[0]
-        # Keras counts the calls of an inner functional model from 1 here, but from 0 elsewhere.
+        # In the lists of inputs and outputs, Keras counts the calls of an inner functional model
+        # from 1, but elsewhere from 0.
         return [name, node + (getattr(_record(producer), "graph", None) is not None), index]
 
     return {
@@ -206,7 +207,7 @@ class _Calls:
                 # `graph_config` explains why these calls are counted from 1
                 node = max(node - 1, 0)
             if node >= 0 and len(self._outputs.get(name, ())) == 1:
-                node = 0  # Keras 2 counts calls that are not in the config, too
+                node = 0  # the only call: Keras 2 also counts calls that are not in the config
             try:
                 return self._tensor((name, node, index))
             except _NotYetError:

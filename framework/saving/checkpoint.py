@@ -283,7 +283,7 @@ class Restoration:
         fits = shape == variable.array.shape or variable._takes(shape, "assign")
         if not fits or dtype != variable.array.dtype:
             raise LoadError(
-                f"{self.name}: {name} has shape {shape} and dtype {dtype}, but its variable "
+                f"{self.name}: {name} has shape {shape} and dtype {dtype}, but the variable "
                 f"{variable.name!r} has shape {tuple(variable.shape)} and dtype "
                 f"{variable.array.dtype}. No further values are restored."
             )

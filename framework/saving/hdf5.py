@@ -193,7 +193,7 @@ class Reader:
 
     def _dataset(self, path):
         if path not in self._datasets:
-            raise DamagedFileError(f"{self.name}: there is no array {path!r}.")
+            raise DamagedFileError(f"{self.name}: the file has no array {path!r}.")
         return self._file[path]
 
     def _check(self, dataset, path):
@@ -209,7 +209,7 @@ class Reader:
         if not (dtype.kind in "fiub" and dtype.itemsize <= 8) and not _is_bfloat16(dataset):
             raise UnsafeFileError(f"{where}: expected numbers, got elements of type {dtype}.")
         if dataset.shape is None:
-            raise UnsafeFileError(f"{where}: the dataset has no shape.")
+            raise UnsafeFileError(f"{where}: expected an array, got a dataset without a shape.")
         for i in range(plist.get_nfilters()):
             if plist.get_filter(i)[0] not in _FILTERS:
                 raise UnsafeFileError(
@@ -303,7 +303,7 @@ def _walk(file, name, limits):
             found = library.h5o.open(group, raw)
             info = library.h5o.get_info(found)
             if (info.fileno, info.addr) in seen:
-                raise UnsafeFileError(f"{name}: {where} is stored under two names.")
+                raise UnsafeFileError(f"{name}: {where} has two names, which is not allowed.")
             seen.add((info.fileno, info.addr))
             if isinstance(found, library.h5g.GroupID):
                 groups[where] = None
@@ -323,7 +323,7 @@ def _walk(file, name, limits):
 def _decoded(raw, name):
     text = raw.decode("utf-8", "strict")
     if not text or "/" in text or text in (".", ".."):
-        raise UnsafeFileError(f"{name}: the name {text!r} is not allowed.")
+        raise UnsafeFileError(f"{name}: the name {text!r} of a group or dataset is not allowed.")
     return text
 
 
@@ -375,7 +375,7 @@ def write_dataset(group, path, array, checks=True):
 
 
 def _store_sum(dataset, crc):
-    # h5py's `attrs` would write the attribute under another name first, and then rename it
+    # one call: h5py's `attrs` writes the attribute under another name first, and then renames it
     kind, space = _sum_type()
     attribute = h5py().h5a.create(dataset.id, array_sums.NAME.encode(), kind, space)
     attribute.write(np.array(crc, np.uint32))

@@ -32,7 +32,9 @@ def config_of(reader, limits):
     """Return the config of the model in a file."""
     config = _json(reader, "model_config", limits)
     if not isinstance(config, dict) or "class_name" not in config:
-        raise DamagedFileError(f"{reader.name}: there is no model_config in this file.")
+        raise DamagedFileError(
+            f"{reader.name}: expected a file of a whole model, with a model_config."
+        )
     return _current(config)
 
 

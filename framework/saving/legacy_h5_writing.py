@@ -25,8 +25,8 @@ def write_model(model, config, version, file):
     record = json.loads(config)
     if "layers" not in (record.get("config") or {}):
         raise SaveError(
-            f"{model.name!r}: an HDF5 file holds Sequential and functional models only, because "
-            f"the file cannot hold the code of a subclassed model. Save it as NAME.keras, or its "
+            f"{model.name!r}: HDF5 files can store Sequential and functional models only, because "
+            f"they cannot store the code of a subclassed model. Save it as NAME.keras, or save its "
             f"weights."
         )
     with h5py().File(file, "w") as opened:

@@ -169,7 +169,7 @@ class NpzReader:
             }[version]
             shape, fortran, dtype = reader(stream)
         except Exception as error:
-            raise DamagedFileError(f"{where}: not an array of NumPy: {error}") from None
+            raise DamagedFileError(f"{where}: not an array in NumPy's format: {error}") from None
         if dtype.kind not in "fiub" or dtype.itemsize > 8:
             raise UnsafeFileError(f"{where}: expected numbers, got elements of type {dtype}.")
         size, start = math.prod(shape) * dtype.itemsize, stream.tell()

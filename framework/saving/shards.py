@@ -34,7 +34,7 @@ def index_path(filepath):
     if name.endswith(INDEX):
         return name
     path = name.removesuffix(".weights.h5") + INDEX
-    warnings.warn(f"save_weights: shards need an index; writing {path!r}.", stacklevel=4)
+    warnings.warn(f"save_weights: the index of the shards is written to {path!r}.", stacklevel=4)
     return path
 
 

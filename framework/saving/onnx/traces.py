@@ -104,7 +104,7 @@ def path_of(variable):
 
 
 def _packed(result):
-    """Return a call's result as (tensors, None), or as (None, None) if it is no nest of tensors."""
+    """Return a call's result as (tensors, None), or (None, None) if it is not a nest of tensors."""
     leaves = [leaf.read() if isinstance(leaf, CoreVariable) else leaf
               for leaf in nest.flatten(result)]  # fmt: skip
     return (leaves if all(type(leaf) is Tensor for leaf in leaves) else None), None
@@ -143,7 +143,7 @@ def _check(recording, call, assigns):
         if type(node) is GuardNode and node.how != "shape":
             raise ExportError(
                 f"Python reads the value of a tensor ({node.how}){where(node)}, so other inputs "
-                "may run another branch. Use tf.where or keras.ops.where instead."
+                "could take another branch. Use tf.where or keras.ops.where instead."
             )
     for variable, _ in () if assigns else recording.assigned.values():
         raise ExportError(

@@ -181,7 +181,7 @@ class _Case:
         self.outputs = decoded(case["outputs"])
         program = Program(case["program"], array_of, variables)
         if program.inputs != len(self._specs):
-            raise LoadError("The saved model is damaged: a program has the wrong inputs.")
+            raise LoadError("The saved model is damaged: a program has the wrong number of inputs.")
         self._run = Function(program.run)
 
     @property
@@ -227,7 +227,9 @@ class _Case:
         """Run the program on the arguments of the function and return the result."""
         tensors = self.fitted(args, kwargs)
         if tensors is None:
-            raise InvalidArgumentError(f"Expected arguments that fit the signature {self.text}.")
+            raise InvalidArgumentError(
+                f"A function of the saved model: expected arguments that fit {self.text}."
+            )
         return self.run(tensors)
 
     def _check_first_axes(self, tensors):

@@ -119,7 +119,9 @@ def _object(node, file, folder):
     if kind == "asset":
         name = str(node["file"])
         if Path(name).name != name:
-            raise DamagedFileError(f"{file.name}: the asset {name!r} is not in the folder.")
+            raise DamagedFileError(
+                f"{file.name}: the name of the asset {name!r} must not contain a folder."
+            )
         return Asset(folder / ASSETS / name)
     makers = {"list": list, "tuple": list, "dict": dict, "object": LoadedObject}
     return makers[kind]()

@@ -75,7 +75,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     if not is_saveable(obj):
         raise InvalidArgumentError(
             "saved_model.save: expected an object that holds variables, such as a tf.Module, a "
-            f"layer or a model, for export, got {type(obj).__name__}."
+            f"layer or a model, got {type(obj).__name__}."
         )
     writer = _ModelWriter(obj)
     values = writer.values(signatures)

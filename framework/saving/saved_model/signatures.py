@@ -68,7 +68,7 @@ class SavedSignature:
         if not 0 < opens <= _MOST_OPEN:
             return
         combinations = list(islice(product(known, repeat=opens), 1, _MOST_TRIED))
-        if opens > 1:  # first those that leave most sizes unknown, then small sizes
+        if opens > 1:  # try those first that leave most sizes unknown, then small sizes
             combinations.sort(key=lambda c: (opens - c.count(None), math.prod(n or 1 for n in c)))
         for chosen in combinations:
             numbers = iter(chosen)

@@ -15,8 +15,8 @@ def saved_table(value):
     keys, values, default = value.entries()
     if default is None:
         raise SaveError(
-            "all keys that the lookup table lacks must have one default value, but this table "
-            "hashes them or raises an error"
+            "keys that the lookup table lacks must get one default value, but this table hashes "
+            "them or raises an error"
         )
     return [list(keys), list(values), default, value.dtype, None]
 

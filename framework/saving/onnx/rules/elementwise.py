@@ -232,7 +232,7 @@ def _is_zero(b, x):
 @wide
 def floor_divide(b, x, y):
     if x.dtype.kind != "f":
-        # Div rounds towards zero, but x - x mod y is a multiple of y, so the quotient is exact.
+        # ONNX's Div rounds towards zero, but this quotient is exact: y divides x - x mod y.
         return b("Div", b("Sub", x, b("Mod", x, y)), y)
     # The quotient is computed from the remainder, because floor(1.0 / 0.1) is 10 instead of 9.
     exact = b("Round", b("Div", b("Sub", x, floor_mod(b, x, y)), y))

@@ -22,7 +22,7 @@ def look_up(b, keys, *, table):
     known, values, default = table.entries()
     if default is None:
         b.refuse(
-            "all keys that the table lacks must have one default value, but this table hashes "
+            "keys that the table lacks must get one default value, but this table hashes "
             "them or raises an error. Use num_oov_indices=1"
         )
     return _encoded(b, keys, known, values, default, table.dtype)
