@@ -45,7 +45,7 @@ def check_lengths(file, attribute, name):
         data = file.read(16 * min(count, end))
         lengths = (int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 16))
         if any(length > end for length in lengths):
-            raise DamagedFileError(f"{name}: a string in {attribute!r} exceeds the file's size.")
+            raise DamagedFileError(f"{name}: a string in {attribute!r} is longer than the file.")
 
 
 def _data_of(before, at, size, file, name):
