@@ -14,10 +14,10 @@ class LayerBox:
     """One layer or op of a diagram.
 
     Args:
-        key: its name in the DOT language.
-        kind: the name of the class.
+        key: its identifier in the DOT language.
+        kind: the layer's class name.
         name: the layer's name; None if it is not shown.
-        lines: more lines of text, pairs (label, value).
+        lines: further lines of text, as pairs (label, value).
         trainable: True, False, or None if it is not shown.
     """
 
@@ -33,7 +33,7 @@ class LayerBox:
 
     @property
     def texts(self):
-        """The lines below the title."""
+        """The lines of text below the title of the box."""
         texts = [f"{what}: {value}" for what, value in self.lines]
         if self.trainable is not None:
             texts.append("Trainable" if self.trainable else "Non-trainable")
@@ -44,12 +44,12 @@ class LayerBox:
 
 
 class ModelCluster:
-    """A model's boxes and clusters, in the order of its layers.
+    """A model in a diagram: the boxes of its layers and the clusters of nested models, in order.
 
     Attributes:
         items: boxes and, with `expand_nested`, the clusters of nested models.
-        links: tuples (key of an item, key of a later item, an edge between boxes of the two).
-        edges: pairs of keys of boxes.
+        links: tuples (key of an item, key of a later item, edge): the edges that affect the layout.
+        edges: pairs (key of the source box, key of the target box).
         starts, ends: the keys of the boxes of the model's inputs and outputs.
     """
 
@@ -73,8 +73,8 @@ class ModelCluster:
             return
         self.edges.append(edge)
         order = [item.key for item in self.items]
-        # only edges to later items affect the layout; a layer that is called again also has an edge
-        # back
+        # Only edges to later items affect the layout. A layer that is called again can also have an
+        # edge from a later item.
         if order.index(source.key) < order.index(target.key):
             self.links.append((source.key, target.key, edge))
 
@@ -93,7 +93,7 @@ class ModelCluster:
 
 
 def diagram(model, function, expand_nested, **shown):
-    """Return the cluster of a model.
+    """Return the diagram of a model, a `ModelCluster`.
 
     Args:
         model: a built model; a subclassed model is one box.
@@ -110,7 +110,7 @@ def diagram(model, function, expand_nested, **shown):
 
 
 class _Builder:
-    """Creates boxes and clusters with consecutive keys."""
+    """Builds the clusters and boxes of a model, and numbers their keys consecutively."""
 
     def __init__(self, expand_nested, shown):
         self.expand_nested, self.shown, self.count = expand_nested, shown, 0
@@ -160,7 +160,7 @@ class _Builder:
 
 
 def _first_call(graph, operation):
-    """Return the first call of a layer, or the call of an op itself."""
+    """Return a layer's first `CallNode`; for an op, `operation` is the `CallNode` itself."""
     return next(n for n in graph.nodes if n is operation or n.operation is operation)
 
 
@@ -168,7 +168,7 @@ def _first_call(graph, operation):
 
 
 def _texts(layer, call, shown):
-    """Return kind, name, lines and `trainable` of a layer's box."""
+    """Return `kind`, `name`, `lines` and `trainable` for the `LayerBox` of a layer."""
     inputs, outputs = _tensors(layer, call)
     lines = []
     activation = getattr(layer, "activation", None)
@@ -191,7 +191,7 @@ def _texts(layer, call, shown):
 
 
 def _tensors(layer, call):
-    """Return the inputs and outputs of a call, or of a layer's first call; None if unknown."""
+    """Return (inputs, outputs) of `call`, or of `layer` without a call; (None, None) if unknown."""
     if call is not None:
         return call.inputs, list(call.outputs.values())
     try:
@@ -201,7 +201,7 @@ def _tensors(layer, call):
 
 
 def _text(tensors, of):
-    """Return `of(tensor)` as text, for one or several tensors."""
+    """Join the strings `of(tensor)` for one or several tensors into one string."""
     if isinstance(tensors, dict):
         return ", ".join(f"{name}: {_text(x, of)}" for name, x in tensors.items())
     found = [of(x) for x in nest.flatten(tensors) if isinstance(x, KerasTensor)]

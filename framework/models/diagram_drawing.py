@@ -16,7 +16,7 @@ DIRECTIONS = ("TB", "BT", "LR", "RL")
 
 
 class Waypoint:
-    """A point of an edge in a row that lies between the rows of the edge's ends."""
+    """A point where an edge crosses a row that lies between the rows of its two ends."""
 
     is_source, width = False, 8
 
@@ -52,9 +52,9 @@ class Drawing:
         self.edges = [self._edge(edge) for edge in self.edges_of]
 
     def _measured(self, item):
-        """Set `width`, `length` and relative positions; return (width, length).
+        """Set the sizes of an item and of the items in it, and their positions; return its sizes.
 
-        The width is across the direction of the flow, the length along it.
+        `width` is measured across the direction of data flow, `length` along it.
         """
         if not isinstance(item, ModelCluster):
             size = box_size(item)
@@ -63,7 +63,7 @@ class Drawing:
         for inner in item.items:
             inner.row = inner.x = 0
             self._measured(inner)
-        # the space for the title along and across the direction of the flow
+        # the space that the title needs (along, across) the direction of data flow
         title = (0, TITLE) if self.across else (TITLE, 0)
         along, item.width = MARGIN + title[0], 2 * MARGIN
         for row in self._rows(item):
@@ -78,7 +78,7 @@ class Drawing:
         return item.width, item.length
 
     def _rows(self, cluster):
-        """Return the rows of items, and of waypoints of the edges that cross them."""
+        """Return the rows of the layout: items, and waypoints where edges cross a row."""
         rows = laid_out(cluster.items, [link[:2] for link in cluster.links])
         at = {item.key: item.row for item in cluster.items}
         cluster.waypoints, links = [], []
@@ -205,7 +205,7 @@ def _label(x, y, size, text, color, anchor, weight="normal"):
 
 
 def image(drawing, file, form, dpi):
-    """Write a drawing in a format of Matplotlib.
+    """Write a drawing to a file in one of the formats that Matplotlib supports.
 
     Raises:
         ImportError: Matplotlib is not installed.
@@ -218,7 +218,7 @@ def image(drawing, file, form, dpi):
     except ImportError:
         raise ImportError(
             f"plot_model: the format {form!r} needs Matplotlib. Install it: pip install "
-            "matplotlib, or framework[plot]. SVG files need nothing: to_file='model.svg'."
+            "matplotlib, or framework[plot]. SVG needs no package: to_file='model.svg'."
         ) from None
     figure = Figure((drawing.width / 96, drawing.height / 96), dpi=dpi)
     FigureCanvasAgg(figure)

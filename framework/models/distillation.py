@@ -35,9 +35,9 @@ class DistillationLoss:
 
 
 class LogitsDistillation(DistillationLoss):
-    """A loss of the student's logits; the targets are the teacher's.
+    """A loss of the student's logits, with the teacher's logits as targets.
 
-    Both are divided by a temperature.
+    The logits of both are divided by a temperature.
 
     Args:
         temperature: a number > 0.
@@ -67,7 +67,7 @@ class LogitsDistillation(DistillationLoss):
             raise InvalidArgumentError(f"temperature must be positive, got {temperature}.")
 
     def compute_loss(self, teacher_outputs: Any, student_outputs: Any, **kwargs: Any) -> Any:
-        """Return the sum of the outputs' losses."""
+        """Return the sum of the losses of all outputs."""
 
         def loss_of(loss, teacher, student):
             teacher, student = (tensor(x) / self.temperature for x in (teacher, student))
@@ -111,7 +111,7 @@ class FeatureDistillation(DistillationLoss):
             )
 
     def validate_model_compatibility(self, teacher: Any, student: Any) -> None:
-        """Raise ValueError if a layer is named that a model does not have."""
+        """Raise ValueError if a model lacks the layer that an argument names."""
         models = ("teacher", teacher), ("student", student)
         names = self.teacher_layer_name, self.student_layer_name
         for which, model in models if any(n is not None for n in names) else ():
@@ -138,7 +138,7 @@ class FeatureDistillation(DistillationLoss):
             )
 
     def compute_loss(self, teacher_outputs: Any, student_outputs: Any, **kwargs: Any) -> Any:
-        """Return the sum of the features' losses."""
+        """Return the sum of the losses of all features."""
 
         def loss_of(loss, teacher, student):
             return _mean(loss(teacher, student))
@@ -160,8 +160,8 @@ class FeatureDistillation(DistillationLoss):
 class Distiller(Model):
     """A model that trains `student` on targets and on the outputs of `teacher`, which is frozen.
 
-    With w = `student_loss_weight`, its loss is w times the compiled loss plus 1 - w times the sum
-    of the distillation losses.
+    With w = `student_loss_weight`, its loss is w times the compiled loss plus (1 - w) times the
+    sum of the distillation losses.
 
     Args:
         teacher, student: models with equal shapes and dtypes of inputs and outputs.
@@ -171,7 +171,7 @@ class Distiller(Model):
         name: a string.
 
     Raises:
-        ValueError: an argument is wrong, or the models do not fit together.
+        ValueError: an argument is wrong, or the models' shapes or dtypes differ.
 
     Example:
         >>> import numpy as np
@@ -228,7 +228,7 @@ class Distiller(Model):
         self, x: TensorLike = None, y: TensorLike = None, y_pred: TensorLike = None,
         sample_weight: Any = None, training: bool = True,
     ) -> Any:  # fmt: skip
-        """Return the joint loss of a batch, and update the three means of losses."""
+        """Return the total loss of a batch, and update the metrics that report the three losses."""
         if y_pred is None:
             y_pred = self(x, training=training)
         weight = self.student_loss_weight
@@ -295,7 +295,7 @@ _FINAL = "final_output"
 
 
 def _extractor(model, names):
-    """Return a model of the final outputs and of named layers' outputs; None without names."""
+    """Return a model whose outputs are the final ones and those of `names`; None without names."""
     names = [name for name in dict.fromkeys(names) if name]
     if not names:
         return None
@@ -365,7 +365,7 @@ def _checked_losses(found, weights):
 
 
 def _check_models(teacher, student):
-    """Raise an error if one is not a model, or known shapes or dtypes of the two models differ."""
+    """Raise an error if an argument is not a model, or if known shapes or dtypes differ."""
     for which, model in (("Teacher", teacher), ("Student", student)):
         if not isinstance(model, Model):
             raise InvalidArgumentError(f"{which} must be a keras.Model, got {type(model)}")

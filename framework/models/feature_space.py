@@ -40,12 +40,12 @@ class Feature(Configurable):
 
 
 class Cross(Configurable):
-    """A combination of several features: the bucket of their common hash.
+    """A feature cross: the values of several features are hashed together into one bucket.
 
     Args:
         feature_names: the names of two features or more.
         crossing_dim: the number of buckets.
-        output_mode: "int" for the bucket, "one_hot" for a vector.
+        output_mode: "int" for the index of the bucket, "one_hot" for a one-hot vector.
     """
 
     feature_names: object
@@ -61,9 +61,9 @@ class Cross(Configurable):
 
 
 class TFDIdentity(Layer, builds_at_init=True):
-    """A layer that returns its inputs, floats in the layer's dtype.
+    """A layer that returns its inputs; floats are cast to the layer's dtype.
 
-    Keras's files contain this class name.
+    It is named as in Keras, because ".keras" files contain the name.
     """
 
     def call(self, inputs: Any) -> Any:
@@ -71,7 +71,7 @@ class TFDIdentity(Layer, builds_at_init=True):
 
 
 class TFDConcat(Layer, builds_at_init=True):
-    """A layer that concatenates its inputs in one dtype. Keras's files contain this class name."""
+    """A layer that casts its inputs to one dtype and concatenates them; named as in Keras."""
 
     axis: int
 
@@ -114,7 +114,7 @@ class FeatureSpace(Layer):
 
     @classmethod
     def cross(cls, feature_names: Any, crossing_dim: Any, output_mode: Any = "one_hot") -> Cross:
-        """Return the cross of several features in `crossing_dim` buckets."""
+        """Return a feature cross that hashes several features into `crossing_dim` buckets."""
         return Cross(feature_names, crossing_dim, output_mode)
 
     @classmethod
@@ -245,7 +245,7 @@ class FeatureSpace(Layer):
         self.built = True
 
     def get_inputs(self) -> Any:
-        """Return the dict of `keras.Input`s, for a model of raw features."""
+        """Return the dict of `keras.Input`s, for a model that takes raw features."""
         _make_ready(self)
         return self.inputs
 
@@ -305,7 +305,7 @@ class FeatureSpace(Layer):
         self._framework.adapted = True
 
     def save(self, filepath: Any) -> None:
-        """Save the features with their vocabularies and numbers to a ".keras" file.
+        """Save the features with their vocabularies and statistics to a ".keras" file.
 
         `keras.models.load_model` reads it.
         """
@@ -373,7 +373,7 @@ def _to_adapt(space):
 
 
 def _columns(dataset, name):
-    """Return the dataset of one feature in batches with a last axis of size 1 at least."""
+    """Return the dataset of one feature's values, in batches of at least two dimensions."""
     columns = dataset.map(lambda row: row[name])
     first = next(iter(columns))
     if not first.ndim:
@@ -382,7 +382,7 @@ def _columns(dataset, name):
 
 
 def _column(x):
-    """Return one value or a vector as a matrix of one column."""
+    """Return a scalar or a vector as a matrix with one column."""
     if x.ndim > 1:
         return x
     return reshape(x, shape=(1, 1)) if not x.ndim else x[:, None]
@@ -397,7 +397,7 @@ def _refuse_unadapted(space):
 
 
 class FeatureSpaceError(FrameworkError, ValueError):
-    """The error of a FeatureSpace that is used before it is adapted."""
+    """Raised when a FeatureSpace is called before `adapt`."""
 
 
 def _make_ready(space):
@@ -410,7 +410,7 @@ def _make_ready(space):
 
 
 def _encoded(space, columns):
-    """Return the encoded features of a dict of columns, tensors or KerasTensors."""
+    """Return the encoded features of `columns`, a dict of tensors or KerasTensors."""
     found = {name: space.preprocessors[name](x) for name, x in columns.items()}
     crossed = {
         cross.name: space.crossers[cross.name]([found[name] for name in cross.feature_names])

@@ -1,4 +1,4 @@
-"""Functional: the model of the layer and op calls between KerasTensors."""
+"""Functional: a model defined by calls of layers and ops on KerasTensors."""
 
 import inspect
 import warnings
@@ -25,7 +25,7 @@ from framework.ops.movement import expand_axes, reshape
 
 
 class Functional(Model, makes_masks=False, locks=False):
-    """The class of `Model(inputs, outputs)`; the constructor lists all calls between them in order.
+    """The class of `Model(inputs, outputs)`: all layer and op calls between the two.
 
     Args:
         inputs: KerasTensors, any nest of them.
@@ -174,7 +174,7 @@ def _as_input_tensor(x):
     """Return `x` if it is an input; for an inner tensor of another model, return a new input."""
     if x.origin is not None and isinstance(x.origin[0], InputLayer):
         return x
-    if x.origin is None:  # an Input has no origin, because no call computed it
+    if x.origin is None:  # no call computed it, so it becomes an input itself
         return InputLayer(input_tensor=x).output
     return InputLayer(batch_shape=x.shape, dtype=x.dtype).output
 
@@ -188,7 +188,7 @@ def _agree(sizes, others):
 
 
 def _number(x, ref, name):
-    """Return the tensor `x` in the dtype of the input `ref`."""
+    """Cast the tensor `x` to the dtype of the input `ref`; raise DTypeError for text."""
     try:
         return cast(x, dtype=ref.dtype.np)
     except ValueError:
@@ -199,7 +199,7 @@ def _number(x, ref, name):
     raise DTypeError(
         f"Input {ref.name!r} of model {name!r}: expected numbers of dtype {ref.dtype}, got text "
         f"such as {example!r}. Give the model an Input of dtype='string' with a StringLookup or "
-        "TextVectorization layer behind it, or encode the text before the call."
+        "TextVectorization layer after it, or encode the text before the call."
     )
 
 
@@ -248,7 +248,7 @@ def standardized(x, ref, name, sizes=True):
 
 
 def _with_rank(x, expected):
-    """Return `x` with a last axis of size 1 removed or added, to match the rank of the shape."""
+    """Return `x` with a last axis of size 1 removed or added, to match the rank of `expected`."""
     shape = x.shape
     if len(shape) == len(expected) + 1 and shape[-1] == 1:
         return reshape(x, shape=tuple(shape[:-1]))
@@ -273,7 +273,7 @@ def _standardized_composite(x, ref):
 
 
 def _listed(model, inputs):
-    """Return the inputs as a list; a list of numbers is one array."""
+    """Return the inputs as a list; if the model has one input, a list of numbers is its array."""
     if not nest.is_nested(inputs):
         return [inputs]
     leaves = nest.flatten(inputs)

@@ -14,7 +14,7 @@ from framework.models.graph_ops import LoadedOperation, is_operation, record_of
 
 
 def graph_config(model):
-    """Return the calls of a functional model in Keras's format."""
+    """Return the config of a functional model: its layers and their calls in Keras's format."""
     graph = model._framework.graph
     histories = _histories(graph)
 
@@ -50,7 +50,8 @@ def graph_config(model):
     def end(leaf):
         name, node, index = histories[id(graph.tensor(leaf))]
         producer = graph.tensor(leaf).origin[0]
-        # Keras counts the calls of an inner functional model from 1 here, but from 0 elsewhere.
+        # In the lists of inputs and outputs, Keras counts the calls of an inner functional model
+        # from 1, but elsewhere from 0.
         return [name, node + (getattr(_record(producer), "graph", None) is not None), index]
 
     return {
@@ -67,7 +68,7 @@ def _record(operation):
 
 
 def _histories(graph):
-    """Return {id of a KerasTensor: (name of the operation, number of the call, output index)}."""
+    """Return {id of a KerasTensor: (operation name, call index, output index)}."""
     found, counts = {}, {}
     for node in graph.nodes:
         operation = node.operation if isinstance(node.operation, Operation) else node
@@ -79,14 +80,14 @@ def _histories(graph):
 
 
 def _plain(arguments, history, name):
-    """Return the arguments of a call as plain values."""
+    """Return the arguments of a call as values that JSON can represent."""
 
     def plain(leaf):
         if isinstance(leaf, KerasTensor):
             return history(leaf)
         if isinstance(leaf, CoreVariable):
             raise SaveError(
-                f"The call of {name!r} has a variable as argument, which no config can hold. "
+                f"The call of {name!r} has a variable as an argument, which a config cannot store. "
                 "Create the variable in a layer."
             )
         array = getattr(leaf, "array", None)
@@ -96,7 +97,7 @@ def _plain(arguments, history, name):
 
 
 def _ends(structure, end):
-    """Return the histories of inputs or outputs, in the structure that the user passed."""
+    """Apply `end` to each input or output, and keep the structure that the user passed."""
     if isinstance(structure, KerasTensor):
         return end(structure)
     if isinstance(structure, dict):
@@ -109,7 +110,7 @@ def _ends(structure, end):
 
 
 def ends_of(config):
-    """Return the input and output KerasTensors of the calls that a config describes.
+    """Run the calls that a config describes; return the model's input and output KerasTensors.
 
     Raises:
         LoadError: the calls refer to layers or outputs that do not exist.
@@ -127,7 +128,7 @@ class _Calls:
         for record in records:
             name = record.get("name")
             if not isinstance(name, str) or name in self._operations:
-                raise LoadError(f"Functional model: expected a new layer name, got {name!r}.")
+                raise LoadError(f"Functional model: expected a unique layer name, got {name!r}.")
             self._operations[name] = operation = _operation(record)
             self._outputs[name] = [[operation.output]] if isinstance(operation, InputLayer) else []
             self._waiting[name] = list(record.get("inbound_nodes") or ())
@@ -140,12 +141,12 @@ class _Calls:
             if not done:
                 raise LoadError(
                     f"Functional model: the calls of {sorted(waiting)} depend on outputs that "
-                    "nothing computes."
+                    "no call computes."
                 )
             waiting = {name for name in waiting if self._waiting[name]}
 
     def _run_some(self, name):
-        """Run the next possible calls of one layer in order; return whether any call ran."""
+        """Run one layer's calls in order until an input is missing; return whether any call ran."""
         nodes, ran = self._waiting[name], False
         while nodes:
             try:
@@ -167,7 +168,7 @@ class _Calls:
         return args, kwargs
 
     def _former(self, value):
-        """Return the value of a keyword argument in Keras 2's format, such as a tensor."""
+        """Return a keyword argument of Keras 2's format; a reference to a tensor is resolved."""
         history = _history_in(value) if isinstance(value, list) else None
         return (
             value if history is None or history[0] not in self._outputs else self._tensor(history)
@@ -196,7 +197,7 @@ class _Calls:
         return calls[node][index]
 
     def ends(self, structure):
-        """Return the KerasTensors for the config's inputs or outputs."""
+        """Return the KerasTensors that a config lists as inputs or outputs."""
         if isinstance(structure, dict):
             return {key: self.ends(value) for key, value in structure.items()}
         if len(structure) == 3 and isinstance(structure[0], str):
@@ -206,7 +207,7 @@ class _Calls:
                 # `graph_config` explains why these calls are counted from 1
                 node = max(node - 1, 0)
             if node >= 0 and len(self._outputs.get(name, ())) == 1:
-                node = 0  # Keras 2 counts calls that are not in the config, too
+                node = 0  # the only call: Keras 2 also counts calls that are not in the config
             try:
                 return self._tensor((name, node, index))
             except _NotYetError:
@@ -218,10 +219,11 @@ class _Calls:
 
 
 def _call_numbers(calls):
-    """Return {(layer's name, number of a call): its index in the config}, where the two differ.
+    """Return {(layer name, call number): index of the call in the config}, where the two differ.
 
-    Keras 3.0 also counts calls that are not in the config, such as a call in another model. If the
-    config has as many calls of a layer as there are different numbers, they are matched in order.
+    Keras 3.0 also counts calls that are not in the config, such as a call in another model. If a
+    layer has as many calls as there are different numbers of its calls in the config, the numbers
+    are matched with the calls in order.
 
     Args:
         calls: {layer's name: the list of its calls}.
@@ -244,7 +246,7 @@ def _call_numbers(calls):
 
 
 def _history_in(value):
-    """Return (layer's name, number of the call, output) of a tensor in a config; else None."""
+    """Return (layer name, call number, output index) if `value` stands for a tensor, else None."""
     if isinstance(value, dict) and value.get("class_name") == "__keras_tensor__":
         return value["config"]["keras_history"]
     # Keras 2 writes a list [name, call, output], with further arguments in a fourth item.
@@ -254,7 +256,7 @@ def _history_in(value):
 
 
 class _NotYetError(Exception):
-    """A call needs the output of another call, which has not run yet."""
+    """Raised when a call needs the output of another call that has not run yet."""
 
 
 def _operation(record):

@@ -29,8 +29,8 @@ class FunctionalGraph:
     Args:
         inputs: outputs of InputLayers.
         outputs: KerasTensors.
-        moved: {id of a KerasTensor: the input that replaces it}, if the model starts inside
-            another model.
+        moved: {id of a KerasTensor: the input that replaces it}, for inputs that are
+            inner tensors of another model.
 
     Raises:
         ValueError: an output depends on an Input outside `inputs`, or two layers share a name.
@@ -46,7 +46,7 @@ class FunctionalGraph:
         for tensor in outputs:
             self._walk(self.tensor(tensor))
         self._find_depths()
-        for tensor in inputs:  # the order begins with inputs that no output uses
+        for tensor in inputs:  # inputs that no output uses come first
             node = self._node_of(tensor)
             if node not in self.nodes:
                 self.nodes.insert(0, node)
@@ -56,7 +56,7 @@ class FunctionalGraph:
         del self._inputs, self._nodes, self._producer, self._met
 
     def tensor(self, x):
-        """Return the input that replaces `x`, or `x`."""
+        """Return the input that replaces `x` according to `moved`, or else `x`."""
         return self.moved.get(id(x), x)
 
     def _node_of(self, tensor):
@@ -73,7 +73,7 @@ class FunctionalGraph:
         return node
 
     def _walk(self, output):
-        """Visit the calls before one output, depth first; without recursion, for any depth."""
+        """Visit the calls that `output` depends on, depth first; a stack allows any depth."""
         stack, begun = [], {id(node) for node in self.nodes}
         self._enter(output, None, stack, begun)
         while stack:
@@ -113,7 +113,7 @@ class FunctionalGraph:
                 producer.depth = max(producer.depth, node.depth + 1)
 
     def _ordered_operations(self):
-        """Return layers, and nodes of ops, in Keras's order from inputs to outputs."""
+        """Return the layers, and the CallNodes of ops, in Keras's order from inputs to outputs."""
         ranks, operations = {}, {}
         for node in self.nodes:
             operation = node.operation if isinstance(node.operation, Operation) else node
@@ -146,7 +146,7 @@ class FunctionalGraph:
 
 
 class Slot:
-    """A placeholder in a call's arguments: an index into the run's list of values."""
+    """Stands for a tensor in a call's arguments: an index into the list of values of a run."""
 
     __slots__ = ("index",)
 
@@ -203,7 +203,7 @@ class SlottedCall:
 
 
 class CallSequence:
-    """The calls of a graph in order, with a list of values that connects them."""
+    """The calls of a graph in order; a run passes values between them in a list."""
 
     def __init__(self, graph, inputs, outputs):
         indices = {}
@@ -218,7 +218,7 @@ class CallSequence:
         self._free_early()
 
     def _free_early(self):
-        """Set for each call which values it reads last, so that the call frees them."""
+        """Set `freed` of each call: the values that no later call reads."""
         kept = set(self.outputs)
         for call in reversed(self.calls):
             leaves = nest.flatten((call.args, call.kwargs))

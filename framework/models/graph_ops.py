@@ -1,7 +1,7 @@
 """Conversion between the op calls of a functional model and Keras's configs of operations.
 
-A Keras file names an operation by its class in `keras.src.ops`; some arguments of the function are
-in the config of the class, the others are those of the call.
+A Keras file names an operation by its class in `keras.src.ops`; some of the function's
+arguments are in the config of this class, the others are the arguments of the call.
 """
 
 import inspect
@@ -99,7 +99,7 @@ _WRITTEN = _written()
 
 
 def record_of(node):
-    """Return Keras's record of an op call, and the arguments of the call.
+    """Return the dict that describes an op call in Keras's files, and the call's arguments.
 
     Raises:
         SaveError: Keras has no such operation.
@@ -108,8 +108,8 @@ def record_of(node):
     place, config_of = _WRITTEN.get(op.name, (None, None))
     if place is None or not isinstance(op, Op):
         raise SaveError(
-            f"The operation {node.name!r} ({op.name}) of this functional model has no form in "
-            "Keras's files. Put the computation into the call() of a registered layer."
+            f"The operation {node.name!r} ({op.name}) of this functional model "
+            "cannot be saved in Keras's files. Put it into the call() of a registered layer."
         )
     args, attrs = list(node.args), node.kwargs
     if op.name == "getitem":
@@ -143,8 +143,8 @@ def number(value, node):
 
 _PREFIX = "keras.src.ops."
 
-# These functions of keras.ops cannot be operations of a model, because they call functions or do
-# not return tensors.
+# These functions of keras.ops cannot be operations of a model, because they take functions as
+# arguments or do not return tensors.
 _REFUSED = frozenset((
     "associative_scan", "cond", "custom_gradient", "dtype", "fori_loop", "is_tensor", "map", "scan",
     "switch", "vectorized_map", "while_loop",
@@ -155,10 +155,10 @@ _ARGUMENTS_OF_LAYERS = frozenset(("dtype", "layers", "trainable"))
 
 
 def is_operation(record):
-    """Return whether a record describes an operation instead of a layer.
+    """Return whether `record`, a dict of a file, describes an operation instead of a layer.
 
-    Records in ".h5" files have no module, but the config of each built-in layer has one of a few
-    keys.
+    Dicts of ".h5" files have no key "module", but the config of each built-in layer has a key of
+    `_ARGUMENTS_OF_LAYERS`.
     """
     if "module" in record:
         return isinstance(record["module"], str) and record["module"].startswith(_PREFIX)
@@ -166,7 +166,7 @@ def is_operation(record):
 
 
 class LoadedOperation:
-    """An operation that a record describes: a function of `keras.ops` with some arguments.
+    """An operation of a file: a function of `keras.ops`, with the arguments in its config.
 
     Args:
         record: the dict of the file.

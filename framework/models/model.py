@@ -17,14 +17,16 @@ class ModelRecord(LayerRecord):
     Attributes:
         training: the `Compilation`.
         compile_arguments: the arguments of `compile`.
-        plans: (the Compilation, {method: its `Plans`}).
+        plans: (the Compilation, {method: its `Plans`}), the compiled plans of `fit`, ...
         losses_read: whether `losses` was read since this was set to False.
-        graph, sequence, graph_layers: of a functional model: its calls, and the layers called.
+        graph: the `FunctionalGraph` of a functional model.
+        sequence: the `CallSequence` of a functional model, which `call` runs.
+        graph_layers: the layers that a functional model calls.
         inputs_structure, outputs_structure: its KerasTensors in the structure that the user passed.
-        unpacks: whether the user passed the only output in a list.
+        unpacks: whether the user passed the only output in a list; calls return it without one.
         stack: the layers of a Sequential model without its input layer, possibly repeated.
-        input_layer, output: of a Sequential model: the InputLayer and the output KerasTensor, once
-            the input's shape is known.
+        input_layer: the InputLayer of a Sequential model, once the input's shape is known.
+        output: the output KerasTensor of a Sequential model, once the input's shape is known.
         is_symbolic: whether the layers of a Sequential model can be called on KerasTensors.
     """
 
@@ -39,7 +41,7 @@ class ModelRecord(LayerRecord):
     def held(self):
         return self.graph_layers, self.stack, self.input_layer
 
-    def __getstate__(self):  # the plans are left out, because a copied model creates its own
+    def __getstate__(self):  # a copied model compiles its own plans
         return {**vars(self), "plans": None}
 
 
@@ -161,7 +163,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         Args:
             filepath: a path.
             skip_mismatch: leave layers that do not fit unchanged, with a warning.
-            limits: a `keras.saving.Limits`: how much the file may contain; the default if None.
+            limits: a `keras.saving.Limits`: upper bounds for the contents; the defaults if None.
         """
         from framework.saving.weights import load_weights
 
@@ -186,7 +188,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         An ONNX file is for onnxruntime and other runtimes (docs/saving.md). Its inputs and outputs
         have the names of the model's. It needs the package onnx. A folder is for
         `tf.saved_model.load` of this package, without the model's code: the loaded object has
-        the function `serve`. Both are for every batch size.
+        the function `serve`. Both accept any batch size.
 
         Args:
             filepath: a path that ends in ".onnx", or the path of the folder.
@@ -221,10 +223,10 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
 
         Returns:
             A dict with "trainable_variables", "non_trainable_variables", "optimizer_variables" and
-            "metrics_variables"; each is a tree of dicts by the parts of the variables' paths.
+            "metrics_variables"; each is a nested dict, keyed by the parts of the variables' paths.
 
         Raises:
-            ValueError: two variables have one path, or `value_format` is unknown.
+            ValueError: two variables have the same path, or `value_format` is unknown.
 
         Example:
             >>> from framework import keras
@@ -238,7 +240,7 @@ class Model(Trainer, Layer, record=ModelRecord, no_settings=_NO_SETTINGS):
         return get_state_tree(self, value_format)
 
     def set_state_tree(self, state_tree: Any) -> None:
-        """Assign the values of a tree that `get_state_tree` returned, which may be partial.
+        """Assign the values of a tree from `get_state_tree`; variables that it lacks are unchanged.
 
         Raises:
             ValueError: a key of the tree is not the name of a group of variables.
@@ -357,7 +359,7 @@ def _is_functional(args, kwargs):
 
 
 def _functional_form(cls):
-    """Return the class that derives from `cls` and Functional, created at the first call."""
+    """Return a subclass of `cls` and Functional, which the first call creates."""
     if cls is Model:
         return Model._framework.functional
     subclass = cls._framework.own.get("functional_form")

@@ -136,7 +136,7 @@ class Sequential(Model, makes_masks=False, locks=False):
     # ---- config ----
 
     def get_config(self) -> dict[str, Any]:
-        """Return the layers in Keras's format."""
+        """Return the configs of the layers in Keras's format."""
         record = self._framework
         layers = [*([record.input_layer] if record.input_layer else ()), *record.stack]
         config = {
@@ -262,7 +262,7 @@ def _take_input_of(model, layer):
 
 
 def _has_one_input(model):
-    """Return whether the model's `input_shape` is known and is one shape."""
+    """Return whether the model's `input_shape` is known and is a single shape."""
     record = model._framework
     if record.graph is None and record.input_layer is None:
         return False
@@ -284,7 +284,7 @@ def _put_on(model, layer):
         with naming(model) as path:
             record.path = path
             output = layer(record.output)
-    except SymbolicValueError:  # a layer that reads values cannot run on a KerasTensor
+    except SymbolicValueError:  # the layer reads values, which a KerasTensor lacks
         record.output, record.is_symbolic = None, False
         model.built = False
         return

@@ -1,4 +1,4 @@
-"""The variables of a model and of its training as nested dicts, by the parts of their paths."""
+"""The variables of a model, its optimizer and its metrics as nested dicts, keyed by path."""
 
 from framework.core.errors import InvalidArgumentError
 

@@ -81,12 +81,12 @@ def _trainable(layer):
 
 
 def _group_column(model):
-    """Return a function from a layer to the text of its variables' group settings."""
+    """Return a function that describes the `groups` settings of a layer's variables as text."""
     optimizer = getattr(model, "optimizer", None)
     if not is_ours(optimizer):
         raise InvalidArgumentError(
-            "summary: show_groups=True needs a compiled model, because the groups belong to the "
-            "optimizer. Call model.compile(...) first."
+            "summary: show_groups=True needs a compiled model, because `groups` is an argument of "
+            "the optimizer. Call model.compile(...) first."
         )
 
     def column(layer):

@@ -10,7 +10,7 @@ from framework.core.errors import DamagedFileError, LoadError, UnsafeFileError
 from framework.saving.crc32 import Crc32
 from framework.saving.sections import CheckedSection, WrittenSection, write_checked
 
-_FLOOR = 2**20  # a number of bytes: members up to this size may have any compression ratio
+_FLOOR = 2**20  # members of at most this many bytes may have any compression ratio
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -77,7 +77,7 @@ class Archive:
         return self._infos[member].file_size
 
     def read(self, member, most, what):
-        """Return the bytes of a member of at most `most` bytes; its checksum is verified."""
+        """Return the bytes of a member; raise an error if they exceed `most` or are damaged."""
         info = self._info(member)
         if info.file_size > most:
             raise UnsafeFileError(
@@ -131,7 +131,7 @@ class Archive:
 
 
 def _start_of(file, info, name):
-    """Return the offset in the file at which the bytes of a stored member begin."""
+    """Return the offset in the file at which the bytes of an uncompressed member begin."""
     file.seek(info.header_offset)
     header = file.read(30)
     if header[:4] != b"PK\x03\x04":
@@ -141,7 +141,7 @@ def _start_of(file, info, name):
 
 
 def write_in_place(member, file, write):
-    """Call `write(part)`, which writes a stored member directly into the zip file, in any order.
+    """Let `write(part)` write an uncompressed member directly into the zip file, in any order.
 
     Args:
         member: what `ZipFile.open(name, "w")` returned.
@@ -156,7 +156,7 @@ def write_in_place(member, file, write):
 
 @contextmanager
 def stored_member(archive, name, size):
-    """A context manager that returns a file for writing a stored member of a ZipFile in order.
+    """A context manager that returns a file for writing an uncompressed member of a ZipFile.
 
     It does what `ZipFile.open(name, "w")` does, with a faster checksum.
 

@@ -1,4 +1,4 @@
-"""Checksums that files hold beside each array: the CRC-32 of its dtype, shape and bytes.
+"""Checksums that files store with each array: the CRC-32 of its dtype, shape and bytes.
 
 The formats HDF5 and safetensors have no checksums of their own.
 """
@@ -19,7 +19,7 @@ _THREADS = 4
 
 
 def begun(dtype, shape, size):
-    """Return a `Crc32` that holds dtype and shape; the caller adds the bytes of the array.
+    """Return the `Crc32` of a dtype and shape, to which the caller adds the bytes of the array.
 
     Args:
         dtype: the name of the dtype in the format.
@@ -62,13 +62,13 @@ def refuse(damaged, count, name):
         listed = ", ".join(damaged[:5]) + (", ..." if len(damaged) > 5 else "")
         raise DamagedFileError(
             f"{name}: the file is damaged: the checksums of {len(damaged)} of {count} arrays "
-            f"differ: {listed}. The others are whole. If a program changed these arrays on "
+            f"differ: {listed}. The other arrays are intact. If a program changed these arrays on "
             f"purpose, remove their checksums, named {NAME!r}."
         )
 
 
 def _sums(file, arrays):
-    """Return the checksums of arrays; threads share the bytes of large arrays, and small arrays."""
+    """Return the checksums of arrays; threads divide a large array, or the list of small arrays."""
     found, small, total = [None] * len(arrays), [], 0
     for number, (_, dtype, shape, start, size, _) in enumerate(arrays):
         if size < _LARGE:

@@ -6,8 +6,8 @@ import threading
 class Background:
     """Runs one function at a time in a thread.
 
-    Arrays that the function holds are not copied: code that updates them in place sees another
-    reference, and writes to new arrays instead.
+    The arrays that the function will write need no copy: a variable is updated in place only if
+    nothing else references its array.
     """
 
     def __init__(self):
@@ -20,7 +20,7 @@ class Background:
             SaveError: the previous function failed.
         """
         self.wait()
-        # The thread is no daemon, so that the interpreter waits at exit until the file is written.
+        # Not a daemon thread, so that the interpreter waits at exit until the file is written.
         self._thread = threading.Thread(target=self._run, args=(function,), daemon=False)
         self._thread.start()
 
@@ -31,7 +31,7 @@ class Background:
             self._error = error
 
     def wait(self):
-        """Wait for the end of the write, and raise its error once."""
+        """Wait until the function has ended; if it failed, raise its error in the first call."""
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.join()

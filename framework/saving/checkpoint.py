@@ -187,11 +187,11 @@ def write_checkpoint(checkpoint, path, options=None, then=None):
 
 
 class CheckpointLoadStatus:
-    """The result of `restore`: checks of the restored values. Each method returns it."""
+    """The result of `restore`: its methods check the restored values, and return this object."""
 
     def __init__(self, restoration, checkpoint):
         self._restoration = restoration
-        # this reference keeps the checkpoint alive, because the restoration has only a weak one
+        # this reference keeps the checkpoint alive, because `restoration` has only a weak one
         self._checkpoint = checkpoint
 
     def assert_consumed(self):
@@ -213,16 +213,16 @@ class CheckpointLoadStatus:
             raise UnmatchedCheckpointError(
                 f"{self._restoration.name}: the file has no values for {len(missing)} variables: "
                 f"{', '.join(v.name for v in missing[:5])}{', ...' if len(missing) > 5 else ''}. "
-                "Their attributes have other names in the objects that were saved."
+                "Give their attributes the names that they had in the saved objects."
             )
         return self
 
     def assert_nontrivial_match(self):
-        """Raise an error unless any value besides the save counter was restored."""
+        """Raise an error if no value except the save counter was restored."""
         if self._restoration.trivial():
             raise UnmatchedCheckpointError(
-                f"{self._restoration.name}: nothing was restored: no attribute of the checkpoint "
-                "has the name of one in the file."
+                f"{self._restoration.name}: nothing was restored: no attribute name of the "
+                "checkpoint is in the file."
             )
         return self
 
@@ -283,9 +283,9 @@ class Restoration:
         fits = shape == variable.array.shape or variable._takes(shape, "assign")
         if not fits or dtype != variable.array.dtype:
             raise LoadError(
-                f"{self.name}: {name} has shape {shape} and dtype {dtype}, its variable "
-                f"{variable.name!r} shape {tuple(variable.shape)} and dtype "
-                f"{variable.array.dtype}. Nothing more is restored."
+                f"{self.name}: {name} has shape {shape} and dtype {dtype}, but the variable "
+                f"{variable.name!r} has shape {tuple(variable.shape)} and dtype "
+                f"{variable.array.dtype}. No further values are restored."
             )
 
     def _end(self):
@@ -296,11 +296,11 @@ class Restoration:
             self._file = None
 
     def left(self):
-        """Return the names of values without a variable."""
+        """Return the names of values in the file that have no variable yet."""
         return [self._nodes[number]["value"] for number in sorted(self._values - self._done)]
 
     def unmatched(self):
-        """Return the variables without a value."""
+        """Return the variables that have no value in the file."""
         checkpoint = self._checkpoint()
         if checkpoint is None or not self._nodes:
             return []

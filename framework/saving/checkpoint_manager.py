@@ -105,7 +105,7 @@ class CheckpointManager:
         directory: a folder; it is created if missing.
         max_to_keep: the number of latest checkpoints to keep; None keeps all.
         keep_checkpoint_every_n_hours: a checkpoint is kept permanently if at least this time has
-            passed since the last one that was.
+            passed since the last permanent one.
         checkpoint_name: the first part of file names.
         step_counter: a variable; `save` writes only if its value has grown by `checkpoint_interval`
             since the last checkpoint.
@@ -350,7 +350,7 @@ class CheckpointOptions:
     Args:
         enable_async, experimental_enable_async_checkpoint: write the file in a background thread.
             The next `save` and `sync()` wait for the end of the write.
-        experimental_write_callbacks: functions of the path, called when the file is written.
+        experimental_write_callbacks: functions, called with the path when the file is written.
         experimental_io_device, experimental_skip_slot_variables, experimental_sharding_callback:
             accepted for compatibility; they have no effect.
     """

@@ -1,14 +1,14 @@
-"""Ranges of a file: read into memory and checked by their CRC-32, by several threads."""
+"""Reads ranges of a file in several threads: into memory, with their CRC-32, or both."""
 
 import os
 import threading
 
 from framework.saving.crc32 import Crc32, joined
 
-# blocks of this number of bytes are still in the core's cache when their checksum is computed
+# a block of this many bytes is still in the CPU cache when its checksum is computed
 _BLOCK = 2**19
-_LARGE = 2**24  # the bytes per read if no checksum is computed
-_SHARE = 2**23  # the least number of bytes that are worth a thread
+_LARGE = 2**24  # the number of bytes per read if no checksum is computed
+_SHARE = 2**23  # the smallest number of bytes for which another thread pays off
 _THREADS = 4
 
 
@@ -21,7 +21,7 @@ class Reading:
     Args:
         file: a binary file.
         start, size: the range, in bytes.
-        into: a writable buffer of bytes for them; None: they are only checked.
+        into: a writable buffer for the bytes; None: only their checksum is computed.
         checks: whether to compute their CRC-32.
     """
 
@@ -43,7 +43,7 @@ class Reading:
             thread = threading.Thread(target=self._part, args=part)
             self._threads.append(thread)
             thread.start()
-        self._part(*parts[0])  # a thread costs more than a small range, and this one would wait
+        self._part(*parts[0])  # the caller's thread reads, too, instead of only waiting
 
     def _crc(self, size):
         return Crc32(size) if self._checks else None
@@ -89,7 +89,7 @@ def fill(file, start, into):
 
 
 def can_read_at(file):
-    """Return whether a file can be read at an offset, without its position."""
+    """Return whether a file can be read at an offset without the use of its position."""
     if not (hasattr(os, "preadv") and hasattr(file, "fileno")):
         return False
     try:
@@ -99,7 +99,7 @@ def can_read_at(file):
 
 
 def read_at(number, start, length, into=None, crc=None):
-    """Read a range of a file by its descriptor: into a buffer, through a `Crc32`, or both."""
+    """Read a range of the file with descriptor `number`: into a buffer, a `Crc32`, or both."""
     most = min(length, _LARGE if crc is None else _BLOCK)
     block = memoryview(bytearray(most)) if into is None else None
     done = 0
@@ -116,7 +116,7 @@ def read_at(number, start, length, into=None, crc=None):
 
 
 def _read_through(file, start, size, into, crc=None):
-    """Read a range by the file's own methods; return its CRC-32, or None if there is no `Crc32`."""
+    """Read a range by the file's own methods; return its CRC-32, or None without `crc`."""
     file.seek(start)
     done = 0
     while done < size:

@@ -1,4 +1,4 @@
-"""CRC-32 of many bytes at the speed of memory, by NumPy.
+"""CRC-32 of large data at the speed of memory, with NumPy.
 
 zlib computes 1 to 3 GB/s on one core. A CRC is the remainder of a polynomial over GF(2), modulo
 
@@ -7,8 +7,8 @@ zlib computes 1 to 3 GB/s on one core. A CRC is the remainder of a polynomial ov
 the multiple of CRC-32's own polynomial that has three terms and the lowest degree. Squaring a
 polynomial over GF(2) doubles its exponents, so this also holds for words of 32 bits instead of
 single bits: a word may be replaced by itself at two later places of the message, 49961 and 91639
-words further. At the end 91639 words are left, whose remainder zlib computes. For many bytes, the
-square of the polynomial with twice these distances makes half as many calls of NumPy, each of which
+words further. At the end 91639 words are left, whose remainder zlib computes. For large data, the
+square of the polynomial, with twice these distances, needs half as many NumPy calls, each of which
 releases and takes the interpreter's lock.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 _WORDS, _GAP = 91639, 91639 - 41678
 # from this number of bytes on, this is faster than zlib, which computes the last 360 kB
 _LEAST = 2**20
-_LARGE = 2**25  # from this number of bytes on, twice the distances are faster
+_LARGE = 2**25  # from this number of bytes on, the squared polynomial is faster
 _ONES = 2**32 - 1
 _POLYNOMIAL = 0xEDB88320  # the polynomial of CRC-32, with its bits in reverse order
 _ORDER = 2**32 - 1  # the order of x modulo the polynomial: x ** _ORDER is 1
@@ -63,7 +63,7 @@ class Crc32:
         return self._crc if self._words is None else self._folded()
 
     def _fold(self, message):
-        """XOR words into the two later places; the ring has a place for each word in between."""
+        """XOR each word into its two later places; the ring buffer ends at the farther place."""
         ring, at, done = self._words, self._at, 0
         size, gap = len(ring), self._gap
         while done < len(message):
@@ -77,8 +77,8 @@ class Crc32:
 
     def _folded(self):
         ring = np.concatenate([self._words[self._at :], self._words[: self._at]])
-        # These words stand behind the end of the message, so the remainder is divided by x to the
-        # number of their bits.
+        # These words lie after the end of the message, so the remainder of both is divided by
+        # x ** (number of these bits).
         remainder = zlib.crc32(ring, _ONES) ^ _ONES
         return _product(_power(_ORDER - 32 * len(ring)), remainder) ^ _ONES
 
@@ -94,9 +94,9 @@ def joined(first, second, length):
     return _product(_power(8 * length), first) ^ second
 
 
-@lru_cache(maxsize=4096)  # the arrays of a model have few different sizes
+@lru_cache(maxsize=4096)  # a model's arrays have few different sizes, so exponents repeat
 def _power(exponent):
-    """Return x ** exponent modulo the polynomial; the highest bit is the coefficient of 1."""
+    """Return x ** exponent modulo CRC-32's polynomial; the highest bit is the coefficient of 1."""
     result, place = 1 << 31, 0  # the polynomial 1: the highest bit is the coefficient of x ** 0
     while exponent >> place:
         if exponent >> place & 1:
@@ -107,7 +107,7 @@ def _power(exponent):
 
 @cache
 def _square(times):
-    """Return the polynomial x squared `times` times."""
+    """Return x ** (2 ** times) modulo the polynomial."""
     if not times:
         return 1 << 30
     root = _square(times - 1)
@@ -115,7 +115,7 @@ def _square(times):
 
 
 def _product(a, b):
-    """Return the product of two polynomials modulo the polynomial."""
+    """Return the product of two polynomials modulo the polynomial of CRC-32."""
     result = 0
     for place in range(31, -1, -1):
         if a >> place & 1:

@@ -1,4 +1,4 @@
-"""Export of models by Keras's arguments: to a saved model in a folder, or to an ONNX file."""
+"""`Model.export`: writes a saved model to a folder, or an ONNX file."""
 
 import os
 
@@ -15,7 +15,7 @@ _OTHERS = {"litert": "LiteRT", "openvino": "OpenVINO", "torch": "torch.export"}
 
 
 def export_model(model, filepath, format, verbose, input_signature, options):
-    """Export a model by Keras's arguments; see `Model.export`."""
+    """Export a model in one of the supported formats; see `Model.export`."""
     path = os.fspath(filepath)
     if format == "onnx" or (format == "tf_saved_model" and path.endswith(".onnx")):
         _check_options(options, {"opset_version"})
@@ -26,7 +26,7 @@ def export_model(model, filepath, format, verbose, input_signature, options):
     else:
         what = f"{_OTHERS[format]} ({format!r})" if format in _OTHERS else repr(format)
         raise ExportError(
-            f"export: the format {what} is not written here; expected 'onnx' or 'tf_saved_model'. "
+            f"export: the format {what} is not supported; expected 'onnx' or 'tf_saved_model'. "
             "OpenVINO, LiteRT and PyTorch have converters that read ONNX files; or save the model "
             "with model.save('NAME.keras'), which Keras 3 loads and exports."
         )

@@ -17,8 +17,8 @@ from framework.saving.checksum import fill
 from framework.saving.hdf5_texts import check_heaps, check_lengths
 from framework.saving.sections import adding
 
-_FLOOR = 2**20  # a number of bytes: chunked datasets up to this size may have any compression ratio
-# the filters that every h5py has
+_FLOOR = 2**20  # chunked datasets of at most this many bytes may have any compression ratio
+# the filters that every build of h5py includes
 _FILTERS = {1: "gzip", 2: "shuffle", 3: "fletcher32", 32000: "lzf"}
 
 
@@ -137,7 +137,7 @@ class Reader:
         array_sums.refuse(damaged, len(in_place) + len(converted), self.name)
 
     def array(self, path, into=None):
-        """Return the array of a dataset: a new one, or `into` if it has its shape and dtype.
+        """Return a dataset's array: read into `into` if shape and dtype match, else a new array.
 
         Raises:
             DamagedFileError: the data cannot be read.
@@ -182,18 +182,18 @@ class Reader:
             return _text(attributes[name])
 
     def _check_heaps(self):
-        """Check the heaps of strings once, because the library loops forever in a damaged heap."""
+        """Check the string heaps once, because the HDF5 library loops forever in a damaged heap."""
         if not self._heaps_checked:
             if self._file.id.get_create_plist().get_sizes()[1] != 8:
                 raise UnsafeFileError(
-                    f"{self.name}: expected an HDF5 file whose lengths have 8 bytes."
+                    f"{self.name}: expected an HDF5 file that stores lengths in 8 bytes."
                 )
             check_heaps(self._bytes, self.name)
             self._heaps_checked = True
 
     def _dataset(self, path):
         if path not in self._datasets:
-            raise DamagedFileError(f"{self.name}: there is no array {path!r}.")
+            raise DamagedFileError(f"{self.name}: the file has no array {path!r}.")
         return self._file[path]
 
     def _check(self, dataset, path):
@@ -202,14 +202,14 @@ class Reader:
         where = f"{self.name}: {path}"
         plist = dataset.id.get_create_plist()
         if dataset.is_virtual or dataset.external or plist.get_external_count():
-            raise UnsafeFileError(f"{where}: the data lie in other files, which is not allowed.")
+            raise UnsafeFileError(f"{where}: the data are in other files, which is not allowed.")
         dtype = dataset.dtype
         if dtype == np.dtype("V2"):
             self._check_heaps()
         if not (dtype.kind in "fiub" and dtype.itemsize <= 8) and not _is_bfloat16(dataset):
             raise UnsafeFileError(f"{where}: expected numbers, got elements of type {dtype}.")
         if dataset.shape is None:
-            raise UnsafeFileError(f"{where}: the dataset has no shape.")
+            raise UnsafeFileError(f"{where}: expected an array, got a dataset without a shape.")
         for i in range(plist.get_nfilters()):
             if plist.get_filter(i)[0] not in _FILTERS:
                 raise UnsafeFileError(
@@ -243,7 +243,7 @@ def _name_of(dtype):
 
 
 def _sum_of(array):
-    """Return the checksum of an array."""
+    """Return the checksum of an array: the CRC-32 of its dtype, shape and bytes."""
     crc = array_sums.begun(_name_of(array.dtype), array.shape, array.nbytes)
     crc.update(_bytes(array))
     return crc.value()
@@ -254,21 +254,21 @@ def _bytes(array):
 
 
 def _stored_sum(dataset):
-    """Return the checksum that is stored with a dataset, None if there is none."""
+    """Return the checksum that is stored with a dataset, or None."""
     library, name = h5py(), array_sums.NAME.encode()
     if not library.h5a.exists(dataset.id, name):
         return None
     attribute = library.h5a.open(dataset.id, name)
     kind = attribute.get_type()
     if kind.get_class() != library.h5t.INTEGER or kind.get_size() != 4 or attribute.shape:
-        raise DamagedFileError("the checksum is no number of 32 bits")
+        raise DamagedFileError("the checksum is not a 32-bit number")
     found = np.zeros((), np.uint32)
     attribute.read(found)
     return int(found)
 
 
 def _is_bfloat16(dataset):
-    """Return whether a dataset is Keras's bfloat16: two bytes, and an attribute."""
+    """Return whether a dataset has Keras's form of bfloat16: 2-byte elements and an attribute."""
     if dataset.dtype != np.dtype("V2"):
         return False
     attribute = dataset.attrs.get("dtype")
@@ -303,7 +303,7 @@ def _walk(file, name, limits):
             found = library.h5o.open(group, raw)
             info = library.h5o.get_info(found)
             if (info.fileno, info.addr) in seen:
-                raise UnsafeFileError(f"{name}: {where} is stored under two names.")
+                raise UnsafeFileError(f"{name}: {where} has two names, which is not allowed.")
             seen.add((info.fileno, info.addr))
             if isinstance(found, library.h5g.GroupID):
                 groups[where] = None
@@ -323,7 +323,7 @@ def _walk(file, name, limits):
 def _decoded(raw, name):
     text = raw.decode("utf-8", "strict")
     if not text or "/" in text or text in (".", ".."):
-        raise UnsafeFileError(f"{name}: the name {text!r} is not allowed.")
+        raise UnsafeFileError(f"{name}: the name {text!r} of a group or dataset is not allowed.")
     return text
 
 
@@ -332,7 +332,7 @@ class Writer:
 
     Args:
         file: a binary file.
-        checks: whether to store checksums; False if the file gets one as a whole.
+        checks: whether to store checksums of arrays; False if one covers the whole file.
     """
 
     def __init__(self, file, checks=True):
@@ -375,7 +375,7 @@ def write_dataset(group, path, array, checks=True):
 
 
 def _store_sum(dataset, crc):
-    # h5py's own `attrs` writes an attribute under another name first, and renames it
+    # one call: h5py's `attrs` writes the attribute under another name first, and then renames it
     kind, space = _sum_type()
     attribute = h5py().h5a.create(dataset.id, array_sums.NAME.encode(), kind, space)
     attribute.write(np.array(crc, np.uint32))

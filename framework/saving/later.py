@@ -10,7 +10,7 @@ from framework.saving.writing import replacing
 
 
 def taken(model, filepath, weights_only=False):
-    """Take the values of a model; return a function that writes them to a file.
+    """Take a snapshot of a model's values; return a function that writes it to a file.
 
     Args:
         model: a model.
@@ -41,9 +41,9 @@ def _write(name, write):
 class _Taken:
     """A snapshot of a model's variables, with the interface of `hdf5.Writer`.
 
-    Arrays of variables are not copied: a variable that changes gets a new array if its array has
-        another reference. Other arrays, which a user-defined `save_own_variables` stores, are
-        copied.
+    Arrays of variables are not copied: a variable that changes gets a new array, because the
+    snapshot references the old one. Other arrays, which a user-defined `save_own_variables` stores,
+    are copied.
     """
 
     def __init__(self, model, checks=True):

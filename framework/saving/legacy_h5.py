@@ -1,7 +1,7 @@
 """Read whole models from ".h5" files of Keras 2; `legacy_h5_writing.py` writes them.
 
-Configs and names are attributes of groups. Each layer has a group with its name, which holds the
-trainable weights first.
+Configs and names are attributes of groups. Each layer has a group with the layer's name, which
+lists the trainable weights before the others.
 """
 
 import warnings
@@ -14,9 +14,9 @@ from framework.saving import texts
 # Keras 2's optimizers have these options, which Keras 3 does not have.
 _FORMER_OPTIONS = ("decay", "is_legacy_optimizer", "jit_compile")
 
-# Arguments that Keras 3 lacks: {start of the class name: {argument: value}}. In the entry "", for
-# all classes, an argument is dropped only if it has this value, which has no effect. In other
-# entries, an argument is dropped with any value.
+# Arguments of Keras 2 to drop, because Keras 3 lacks them: {prefix of class names: {argument:
+# value}}. With the prefix "" (all classes), an argument is dropped only if it has this value, which
+# has no effect. With other prefixes, it is dropped whatever its value is.
 _FORMER_ARGUMENTS = {
     "": {"time_major": False, "softmax_robust_masking": False, "input_axes": None,
          "output_axes": None},
@@ -32,12 +32,14 @@ def config_of(reader, limits):
     """Return the config of the model in a file."""
     config = _json(reader, "model_config", limits)
     if not isinstance(config, dict) or "class_name" not in config:
-        raise DamagedFileError(f"{reader.name}: there is no model_config in this file.")
+        raise DamagedFileError(
+            f"{reader.name}: expected a file of a whole model, with a model_config."
+        )
     return _current(config)
 
 
 def _current(value):
-    """Return a config of Keras 2 with the arguments of Keras 3."""
+    """Convert a config of Keras 2, and the configs in it, to the arguments of Keras 3."""
     if isinstance(value, list):
         return [_current(item) for item in value]
     if not isinstance(value, dict):
@@ -68,7 +70,7 @@ def _of_class(name, config):
 
 
 def read_model(model, reader, compiles, limits):
-    """Set a model's weights, compile it by the file's arguments, and set the optimizer's state."""
+    """Set a model's weights, compile it as the file says, and restore the optimizer's state."""
     read_weights(model, reader)
     training = _json(reader, "training_config", limits) if compiles else None
     if not isinstance(training, dict):
@@ -98,7 +100,7 @@ def _json(reader, name, limits):
     text = reader.attribute("", name)
     if text is None:
         return None
-    # h5py has decoded bytes that are not UTF-8 to surrogates, which are converted back here
+    # h5py decodes bytes that are not UTF-8 to surrogates, which are converted back here
     data = text.encode("utf-8", "surrogateescape")
     return texts.parse(data, f"{reader.name}: {name}", limits)
 

@@ -7,14 +7,14 @@ import numpy as np
 from framework.core.errors import SaveError
 from framework.saving.hdf5 import h5py, write_dataset
 
-_MOST = 64_000  # the size in bytes of an attribute; HDF5 allows 64 KB
+_MOST = 64_000  # the largest size in bytes of one attribute; HDF5 allows 64 KB
 
 
 def write_model(model, config, version, file):
     """Write a model with its weights, compile arguments and optimizer state.
 
     Args:
-        model: a model whose layers stand in its config.
+        model: a Sequential or functional model, whose config lists its layers.
         config: the JSON text of the config, as in a ".keras" file.
         version: Keras's version.
         file: a binary file.
@@ -25,8 +25,8 @@ def write_model(model, config, version, file):
     record = json.loads(config)
     if "layers" not in (record.get("config") or {}):
         raise SaveError(
-            f"{model.name!r}: an HDF5 file holds Sequential and functional models only, because "
-            f"the file cannot hold the code of a subclassed model. Save it as NAME.keras, or its "
+            f"{model.name!r}: HDF5 files can store Sequential and functional models only, because "
+            f"they cannot store the code of a subclassed model. Save it as NAME.keras, or save its "
             f"weights."
         )
     with h5py().File(file, "w") as opened:

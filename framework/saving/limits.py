@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of the content of files; loading raises UnsafeFileError beyond a limit.
+    """Upper limits for the content of files; loading raises UnsafeFileError beyond a limit.
 
     Args:
         json_bytes: the size of a JSON text: a model's config, an index of weight shards.
-        json_depth: the depth of brackets in a JSON text.
+        json_depth: the nesting depth of brackets in a JSON text.
         zip_members: the number of members of a zip file.
         expansion: how many times larger a compressed member or dataset may be than its bytes in
             the file, if it is larger than 1 MB.
         asset_bytes: the size of all assets (vocabularies) together.
         h5_objects: the number of groups and datasets in an HDF5 file.
-        h5_depth: the depth of groups in an HDF5 file.
+        h5_depth: the nesting depth of groups in an HDF5 file.
         extra_bytes: the size of variables that a model may have beyond those in its file, such as
             states of seed generators.
         model_bytes: the size of the variables of a model that is created from a config alone.

@@ -55,7 +55,7 @@ def save_model(model, filepath, overwrite=True, zipped=None):
         zipped: False writes a folder with the same contents instead of a file.
 
     Raises:
-        SaveError: the file cannot be written, or the config contains values that files cannot hold.
+        SaveError: the file cannot be written, or the config contains values that cannot be saved.
             An existing file is unchanged.
 
     Example:
@@ -122,7 +122,7 @@ def _about():
 
 
 def _write(model, file, folder):
-    weights = partial(write_variables, model, checks=False)  # the zip file checks the member
+    weights = partial(write_variables, model, checks=False)  # the zip file has a checksum
     assets = partial(write_assets, model)
     write_archive(file, folder, *described(model), weights, assets)
 
@@ -132,10 +132,10 @@ def write_archive(file, folder, config, metadata, weights, assets):
 
     Args:
         file: a binary file.
-        folder: the folder of a temporary file.
+        folder: the folder in which to create a temporary file.
         config, metadata: JSON texts.
-        weights: called with a binary file, to write HDF5 into it.
-        assets: called with a function that takes (member name, bytes).
+        weights: a function that writes the weights as HDF5 into the binary file it gets.
+        assets: a function that calls the given `add(member name, bytes)` for each asset.
     """
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(METADATA, metadata)
@@ -193,11 +193,11 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True, limi
 
 
 def _load(archive, name, custom_objects, compiles, limits):
-    """Return the model in an `Archive` or `FolderReader`."""
+    """Return the model that an `Archive` or a `FolderReader` contains."""
     text = archive.read(_CONFIG, limits.json_bytes, "limits.json_bytes")
     config = texts.parse(text, _CONFIG, limits)
     if not isinstance(config, dict):
-        raise DamagedFileError(f"{name}: {_CONFIG} must hold a dict, got {config!r:.60}.")
+        raise DamagedFileError(f"{name}: {_CONFIG} must contain a dict, got {config!r:.60}.")
     if not compiles:
         config.pop("compile_config", None)
     with archive.verifying(WEIGHTS) as file, hdf5.Reader(file, str(name), limits) as reader:

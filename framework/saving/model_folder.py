@@ -12,14 +12,14 @@ from framework.saving import texts
 from framework.saving.writing import clear_errors, flush_folder, only_writer
 
 METADATA, SAVED_MODEL = "metadata.json", "saved_model.pb"
-_SUMS = "crc32"  # the metadata hold the checksums of the other files under this name
+_SUMS = "crc32"  # the key of the other files' checksums in the metadata
 
 
 class FolderWriter:
-    """Writes the files of a model into a new folder, which gets its name when it is complete.
+    """Writes the files of a model to a new folder, which gets its final name when it is complete.
 
-    An existing folder is renamed first and deleted afterwards. A second writer gets a SaveError
-    until all of this is done.
+    An existing folder is renamed first and deleted afterwards. Meanwhile, a second
+    writer gets a SaveError.
 
     Args:
         path: the folder.
@@ -50,13 +50,13 @@ class FolderWriter:
         return self
 
     def open(self, name):
-        """Return a new binary file; parts of the name are folders."""
+        """Return a new binary file for writing; `name` may contain folders, separated by "/"."""
         path = self._new.joinpath(*name.split("/"))
         path.parent.mkdir(parents=True, exist_ok=True)
         return path.open("w+b")
 
     def write(self, name, data):
-        """Write one file."""
+        """Write one file, flush it to the disk, and note its checksum."""
         data = data.encode() if isinstance(data, str) else data
         self._sums[name] = zlib.crc32(data)
         with clear_errors(self.final), self.open(name) as file:
@@ -65,7 +65,7 @@ class FolderWriter:
             os.fsync(file.fileno())
 
     def write_metadata(self, metadata):
-        """Write a dict and the checksums of all files of `write`."""
+        """Write a dict as the metadata, with the checksums of all files that `write` wrote."""
         self.write(METADATA, texts.dump({**metadata, _SUMS: self._sums}, METADATA))
 
     def __exit__(self, kind, *_):
@@ -83,12 +83,12 @@ class FolderWriter:
 
 
 def no_model(path):
-    """Return the message for a path that is no folder of a model."""
+    """Return the error message for a folder that contains no model of Keras's format."""
     path = Path(path)
     folder = path.parent if path.name == SAVED_MODEL else path
     if (folder / SAVED_MODEL).exists():
         return (
-            f"{str(folder)!r} holds a SavedModel of TensorFlow, which is not read here. Save the "
+            f"{str(folder)!r} holds a SavedModel of TensorFlow, which is not supported. Save the "
             "model with model.save('NAME.keras') in Keras, and load that file."
         )
     return f"{str(folder)!r} is a folder without the file 'config.json', so it holds no model."
@@ -99,7 +99,7 @@ def recover(final):
     old = final.with_name(f".{final.name}.old")
     if not old.exists():
         return
-    # If there is no folder to read, another writer may be exchanging the folders; this call waits
+    # If there is no folder to read, another writer may be replacing the folder; this call waits
     # for that writer. Without permission to write in the folder, nothing can be restored.
     with suppress(OSError), only_writer(final, wait=not final.exists()):
         _put_right(final, old)
@@ -113,7 +113,7 @@ def _put_right(final, old):
 
 
 class FolderReader:
-    """The files of a folder, with the methods of an `Archive`.
+    """Reads the files of a folder, with the methods of an `Archive`.
 
     Args:
         path: the folder.
@@ -155,7 +155,7 @@ class FolderReader:
         return self._sizes[member]
 
     def read(self, member, most, what):
-        """Return the bytes of a file of at most `most` bytes."""
+        """Return the bytes of a file; raise an error if they exceed `most` or are damaged."""
         with self._opened(member) as file:
             data = file.read(most + 1)
         if len(data) > most:
@@ -167,7 +167,7 @@ class FolderReader:
         return data
 
     def _stored_sums(self, limits):
-        """Return {name of a file: checksum} of the metadata; Keras's metadata have none."""
+        """Return {file name: checksum} from the metadata; Keras itself writes no checksums."""
         if METADATA not in self._sizes:
             return {}
         with self._opened(METADATA) as file:
@@ -179,7 +179,7 @@ class FolderReader:
         return found
 
     def open(self, member):
-        """Return a file, which is closed with the reader."""
+        """Open a file, which stays open until the reader is closed."""
         return self._stack.enter_context(self._opened(member))
 
     def verifying(self, member):

@@ -1,6 +1,6 @@
 """Files of named arrays: ".npz" of NumPy and ".safetensors".
 
-Names are the paths of a model's parts (see `tree.py`) and the names of their variables, such as
+Names consist of the path of a layer (see `tree.py`) and the name of its variable, such as
 "layers/dense/kernel". These files hold weights only, no optimizer state.
 """
 
@@ -79,7 +79,7 @@ def _write_npz(file, arrays):
 
 
 def _write_npy(file, array):
-    """Write an array as NumPy does, from its own memory."""
+    """Write an array in NumPy's format, without a copy of its memory."""
     if not array.flags.c_contiguous:
         np.lib.format.write_array(file, array, allow_pickle=False)
         return
@@ -120,7 +120,7 @@ def read(root, filepath, file, skip_mismatch, limits):
 
 
 def filled(file, start, shape, dtype, into, name):
-    """Return an array of the bytes of a file from `start` on.
+    """Read an array whose bytes begin at `start` of a file.
 
     Args:
         file: a binary file.
@@ -158,7 +158,7 @@ class NpzReader:
         self.shapes = {key: header[2] for key, header in self._headers.items()}
 
     def _header(self, member):
-        """Return the member as a file, shape, order, dtype and the start of the data."""
+        """Return (member as a file, shape, whether in Fortran order, dtype, offset of the data)."""
         where = f"{self._name}: {member}"
         stream = self._archive.open(member)
         try:
@@ -169,7 +169,7 @@ class NpzReader:
             }[version]
             shape, fortran, dtype = reader(stream)
         except Exception as error:
-            raise DamagedFileError(f"{where}: not an array of NumPy: {error}") from None
+            raise DamagedFileError(f"{where}: not an array in NumPy's format: {error}") from None
         if dtype.kind not in "fiub" or dtype.itemsize > 8:
             raise UnsafeFileError(f"{where}: expected numbers, got elements of type {dtype}.")
         size, start = math.prod(shape) * dtype.itemsize, stream.tell()
@@ -178,13 +178,13 @@ class NpzReader:
                 f"{where}: the shape {shape} declares {size:,} bytes, but "
                 f"{self._archive.size(member) - start:,} are stored."
             )
-        # A compressed member would stay in memory, so it is decompressed again when its array is
-        # read.
+        # Only the header is kept: a decompressed member would stay in memory, so it is decompressed
+        # again when its array is read.
         stream = stream if isinstance(stream, FileSection) else None
         return stream, tuple(shape), fortran, dtype, start
 
     def array(self, key, into=None):
-        """Return an array: a new one, or `into` if it has its shape and dtype."""
+        """Return the array `key`: read into `into` if shape and dtype match, else a new array."""
         member, stream, shape, fortran, dtype, start = self._headers[key]
         if stream is None:
             stream = self._archive.open(member)
@@ -211,7 +211,7 @@ def write_safetensors(file, arrays, checks=False):
     Args:
         file: a binary file; seekable with `checks`.
         arrays: {name: array}.
-        checks: whether the metadata get the checksums of the arrays.
+        checks: whether to store the checksums of the arrays in the metadata.
     """
     sums = dict.fromkeys(arrays, 0) if checks else None
     place = file.tell() if checks else 0
@@ -257,7 +257,7 @@ def _header(arrays, sums):
 
 
 def _parts_of(array):
-    """Yield the bytes of an array in C order: at once, or in small parts if they are copied."""
+    """Yield an array's bytes in C order: at once, or in small parts if they must be copied."""
     if array.flags.c_contiguous and array.dtype.byteorder != ">":
         yield array.reshape(-1).view(np.uint8).data
         return
@@ -285,7 +285,7 @@ class SafetensorsReader:
                 f"{name}: the header declares {length:,} bytes, the limit is {limits.json_bytes:,}."
             )
         if length > size - 8:
-            raise DamagedFileError(f"{name}: the file is cut off, or it is no safetensors file.")
+            raise DamagedFileError(f"{name}: the file is cut off, or is not a safetensors file.")
         header = texts.parse(file.read(length), name, limits)
         if not isinstance(header, dict):
             raise DamagedFileError(f"{name}: the header must be a dict.")
@@ -325,7 +325,7 @@ class SafetensorsReader:
             if start != end or stop - start != declared or min(shape, default=0) < 0:
                 raise UnsafeFileError(
                     f"{self._name}: {key} of shape {shape} declares {declared:,} bytes at "
-                    f"{start:,} to {stop:,}; expected them after {end:,}."
+                    f"{start:,} to {stop:,}; expected them to start at {end:,}."
                 )
             end = stop
         if end != size:
@@ -334,7 +334,7 @@ class SafetensorsReader:
             )
 
     def array(self, key, into=None):
-        """Return an array: a new one, or `into` if it has its shape and dtype."""
+        """Return the array `key`: read into `into` if shape and dtype match, else a new array."""
         dtype, shape, start, _ = self._entries[key]
         where = f"{self._name}: {key}"
         return filled(self._file, self._start + start, shape, dtype, into, where)

@@ -28,7 +28,7 @@ _HOLDERS = (
 
 
 def is_trackable(value):
-    """Return whether a checkpoint can save an object, because it can hold variables."""
+    """Return whether an object can hold variables, so that a checkpoint can save it."""
     if isinstance(value, (list, tuple)):
         return any(map(is_trackable, value))
     if isinstance(value, Mapping):
@@ -40,16 +40,16 @@ def is_trackable(value):
 
 
 def _draws(value):
-    """Return whether an object's state is a variable, as that of a `tf.random.Generator`."""
+    """Return whether an object is a random generator with a variable as its state."""
     own = vars(value) if hasattr(value, "__dict__") else {}
     return isinstance(own.get("_generator"), SeedGenerator)
 
 
 def children(holder):
-    """Return {name: object} of the objects that an object holds directly."""
+    """Return {name: object} for the objects that `holder` holds directly."""
     if isinstance(holder, Tracked):
         found = holder.tracked()
-    elif hasattr(type(holder), "_saved_parts"):  # iterators over datasets have this method
+    elif hasattr(type(holder), "_saved_parts"):  # an iterator over a dataset
         found = holder._saved_parts()
     elif isinstance(holder, Layer):
         found = _of_layer(holder)
@@ -93,7 +93,7 @@ def _holds_layers(value):
 
 
 def _of_optimizer(optimizer):
-    """Return an optimizer's state: its slots by the index of their variable."""
+    """Return {name: object} for an optimizer's state, such as "iterations" and "slots"."""
     own = optimizer._framework
     found = {"iterations": own.iterations, "multiplier": own.multiplier}
     if own.schedule is None:
@@ -158,7 +158,7 @@ def described(root):
 
 
 def checked(nodes, shapes):
-    """Return the nodes in a file; raise ValueError unless they are a graph of its arrays."""
+    """Return `nodes`; raise ValueError unless they form a graph over the arrays of the file."""
     if not isinstance(nodes, list) or not nodes:
         raise ValueError("the graph must be a list of nodes")
     for node in nodes:
@@ -166,12 +166,12 @@ def checked(nodes, shapes):
         if not isinstance(value, str) or (value and value not in shapes):
             raise ValueError(f"the file has no array {value!r:.60}")
         if not all(type(n) is int and 0 <= n < len(nodes) for n in inner.values()):
-            raise ValueError("a child is no node")
+            raise ValueError("a child is not a node of the graph")
     return nodes
 
 
 def matched(nodes, root):
-    """Return ({index of a node: variable}, variables without a node) for a file's graph."""
+    """Match a file's graph: return ({index of a node: variable}, variables without a node)."""
     found, seen, unmatched, known = {}, set(), [], []
     waiting = [(0, root)]
     while waiting:

@@ -1,4 +1,4 @@
-"""Ranges of a file as files, with the CRC-32 of what is read or written through them."""
+"""File objects for ranges of another file, with the CRC-32 of what they read or write."""
 
 import io
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ _BESIDE = 2**20  # from this number of bytes on, a second thread computes the ch
 
 
 class Pieces:
-    """The CRC-32 of a range of a file, from known CRC-32s of parts and the bytes between them."""
+    """Computes the CRC-32 of a range of a file; reads only bytes of which no CRC-32 is known."""
 
     def __init__(self):
         self._known = {}  # maps the start of a part to (end, CRC-32)
@@ -22,7 +22,7 @@ class Pieces:
         self._known[start] = end, crc
 
     def forget(self, start, end):
-        """Forget the CRC-32s of parts that have bytes in a range."""
+        """Forget the CRC-32s of parts that overlap a range."""
         known = self._known.items()
         self._known = {a: (b, crc) for a, (b, crc) in known if b <= start or end <= a}
 
@@ -30,7 +30,7 @@ class Pieces:
         """Return the CRC-32 of `size` bytes of a file from `first` on."""
         crc = at = 0
         for start, (end, piece) in sorted(self._known.items()):
-            # a part may overlap the part before in a manipulated file
+            # in a corrupted or malicious file, a part may overlap the previous one
             if start >= at and end <= size:
                 crc = _through(crc, file, first + at, start - at)
                 crc, at = joined(crc, piece, end - start), end
@@ -38,7 +38,7 @@ class Pieces:
 
 
 def _through(crc, file, start, size):
-    """Return the CRC-32 of bytes whose CRC-32 is `crc`, followed by bytes of a file."""
+    """Extend `crc`, the CRC-32 of the bytes so far, by a range of a file."""
     return joined(crc, Reading(file, start, size).value(), size) if size else crc
 
 
@@ -68,7 +68,7 @@ def write_checked(file, data, crc):
 
 
 class _Section(io.RawIOBase):
-    """A file of `size` bytes with its own position: the bytes of another file from `start` on."""
+    """A file object for `size` bytes of another file from `start` on, with its own position."""
 
     def __init__(self, file, start, size):
         self._file, self._start, self.size, self._at = file, start, size, 0
@@ -96,14 +96,14 @@ class _Section(io.RawIOBase):
 
 
 class FileSection(_Section):
-    """A range of bytes of a file, as a read-only file."""
+    """A read-only file object for a range of another file."""
 
     def fill(self, start, into):
         """Fill a writable buffer with the bytes from `start` on; see `checksum.fill`."""
         fill(self._file, self._place(start, len(into)), into)
 
     def _place(self, start, size):
-        """Return the offset of a range in the file."""
+        """Return the offset in the outer file of a range of this section."""
         if start + size > self.size:
             raise EOFError("the member is cut off")
         return self._start + start
@@ -134,7 +134,7 @@ class CheckedSection(FileSection):
 
 
 class WrittenSection(_Section):
-    """The end of a file, from its current position on, as a file that can be written in any order.
+    """A file object for the end of another file, which can be written in any order.
 
     `checksum` reads only what was not written in large parts.
     """
@@ -173,5 +173,5 @@ class WrittenSection(_Section):
         return self._pieces.checksum(self._file, self._start, self.size)
 
     def seek_end(self):
-        """Set the position of the file behind the section."""
+        """Move the position of the outer file to the end of the section."""
         self._file.seek(self._start + self.size)

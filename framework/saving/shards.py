@@ -34,16 +34,17 @@ def index_path(filepath):
     if name.endswith(INDEX):
         return name
     path = name.removesuffix(".weights.h5") + INDEX
-    warnings.warn(f"save_weights: shards need an index; writing {path!r}.", stacklevel=4)
+    warnings.warn(f"save_weights: the index of the shards is written to {path!r}.", stacklevel=4)
     return path
 
 
 class ShardWriter:
-    """Writes arrays to shards; a `hdf5.Writer` for the parts of a model.
+    """Writes the arrays of a model to shards, with the interface of `hdf5.Writer`.
 
-    All files are renamed to their final names when the block ends. Before, the new index is written
-    as ".NAME.weights.json.next". If the process is killed during the renaming, the next process
-    that reads or writes the files completes it (`recover`). A second writer gets a SaveError.
+    All files are renamed to their final names when the block ends. Just before, the new index is
+    written as ".NAME.weights.json.next". If the process is killed during the renaming, the next
+    process that reads or writes the files completes it (`recover`). A second writer gets a
+    SaveError.
 
     Args:
         path: the path of the index.
@@ -106,7 +107,7 @@ class ShardWriter:
         self._flushing.start(partial(os.fsync, file.fileno()))
 
     def _finish(self):
-        """Write the index; remove the old index when all bytes are on the disk."""
+        """Write the new index, and remove the old one when all shards are on the disk."""
         with clear_errors(self._path):
             self._flushing.wait()
         # Keras stores the name of one file as a string, and several names as a list
@@ -116,7 +117,7 @@ class ShardWriter:
         self._index.write(text)
         with replacing(_next_path(self._path)) as next_index:
             next_index.write(text)
-        # without an index, readers fail instead of reading shards of two models
+        # Without an index, a reader fails; with the old one, it could mix shards of two models.
         self._path.unlink(missing_ok=True)
         for name in self._old.difference(self._sums):
             if re.fullmatch(re.escape(self._stem) + r"_\d{5}\.weights\.h5", name):
@@ -124,7 +125,7 @@ class ShardWriter:
                     self._path.with_name(name).unlink()
 
     def group(self, path, name=None):
-        """Store the name of a layer for the groups of its arrays."""
+        """Note the name of a layer or optimizer, which becomes an attribute of its group."""
         self._names[path] = name
 
     def write(self, path, array):
@@ -178,7 +179,7 @@ def _checksum(file):
 
 
 def _shards_of(path):
-    """Return the names of the shards of an index that may exist."""
+    """Return the names of the shards in an index; an empty set if there is no valid index."""
     try:
         found = json.loads(path.read_bytes())["weight_map"].values()
         names = {n for v in found for n in ([v] if isinstance(v, str) else v)}
@@ -195,7 +196,7 @@ def _is_name(name):
 
 
 class ShardReader:
-    """Reads arrays from shards; a `hdf5.Reader` for the parts of a model.
+    """Reads the arrays of a model from shards, with the interface of `hdf5.Reader`.
 
     Args:
         file: the index, a binary file.
@@ -215,7 +216,10 @@ class ShardReader:
             sums = index.get("metadata", {}).get("crc32", {})
             names = list(dict.fromkeys(n for group in self._map.values() for n in group))
             if len(names) > limits.zip_members:
-                raise UnsafeFileError(f"{path}: the index names {len(names):,} shards.")
+                raise UnsafeFileError(
+                    f"{path}: the index names {len(names):,} shards, the limit is "
+                    f"{limits.zip_members:,}. Pass limits=Limits(zip_members=...) if you trust it."
+                )
             self._sums = {name: sums.get(name) for name in names}
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             if isinstance(error, LoadError):
@@ -276,14 +280,13 @@ class ShardReader:
 
 
 def _checked_map(index):
-    """Return {group: names of files} of an index; raise ValueError unless they are plain names."""
+    """Return {group: file names} of an index; raise ValueError unless they are plain names."""
     found = {}
     for group, names in index["weight_map"].items():
         names = [names] if isinstance(names, str) else names  # noqa: PLW2901
         if not isinstance(names, list) or not all(map(_is_name, names)):
             raise UnsafeFileError(
-                f"weight_map: {group!r:.60}: expected names of files beside the index, got "
-                f"{names!r:.80}."
+                f"weight_map: {group!r:.60}: expected plain file names, got {names!r:.80}."
             )
         found[group] = names
     return found

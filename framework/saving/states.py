@@ -1,6 +1,6 @@
-"""Files of a state: arrays by name, and a JSON value.
+"""State files, such as checkpoints: arrays by name, and a JSON value.
 
-A file is a zip file of three members that are stored without compression: the format and its
+A state file is a zip file of three members that are stored without compression: the format and its
 version, the JSON text, and the arrays as safetensors. All checksums are verified before a value is
 returned.
 """
@@ -24,11 +24,11 @@ _SMALL = 2**20  # the largest accepted size of format.json, in bytes
 
 
 def write_state(path, kind, arrays, values):
-    """Write a file, which replaces an existing file when it is complete.
+    """Write a state file, which replaces an existing file when it is complete.
 
     Args:
         path: a path.
-        kind: a word that `read_state` expects: "checkpoint", "training".
+        kind: what is saved, "checkpoint" or "training"; `read_state` checks it.
         arrays: {name: array}.
         values: JSON values.
 
@@ -51,16 +51,17 @@ def _text(value):
         return json.dumps(value).encode()
     except (TypeError, ValueError) as error:
         raise SaveError(
-            f"The state cannot be written: {error}. Expected numbers, strings, lists and dicts."
+            f"The state cannot be written as JSON: {error}. Expected numbers, strings, lists and "
+            "dicts."
         ) from None
 
 
 class read_state:
-    """A context manager that opens the file of a state, whose arrays are read on access.
+    """A context manager that opens a state file; its arrays are read on access.
 
     Args:
         path: a path.
-        kind: the word that `write_state` got.
+        kind: the `kind` that `write_state` got.
         limits: a `Limits`; the default if None.
 
     Attributes:
@@ -86,7 +87,7 @@ class read_state:
         self.shapes = self._arrays.shapes
 
     def array(self, name, into=None):
-        """Return an array: a new one, or `into`, a C-contiguous array of its shape and dtype."""
+        """Return the array `name`: read into the C-contiguous `into` if it fits, else a new one."""
         return self._arrays.array(name, into)
 
     def dtype(self, name):
@@ -116,11 +117,11 @@ def _opened(name):
 def _check(archive, kind, name, limits):
     found = texts.parse(archive.read(_FORMAT, _SMALL, "a format"), f"{name}: {_FORMAT}", limits)
     if not isinstance(found, dict) or found.get("format") != _KIND:
-        raise DamagedFileError(f"{name}: this is not a file of a state.")
+        raise DamagedFileError(f"{name}: this is not a state file, such as a checkpoint.")
     if found.get("version") != _VERSION:
         raise LoadError(
             f"{name}: the file has version {found.get('version')!r}, this release reads version "
             f"{_VERSION}. Load it with a newer release."
         )
     if found.get("kind") != kind:
-        raise LoadError(f"{name}: expected a file of a {kind}, got one of {found.get('kind')!r}.")
+        raise LoadError(f"{name}: expected a file of a {kind}, got {found.get('kind')!r}.")

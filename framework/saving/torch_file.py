@@ -26,13 +26,13 @@ _LARGEST_PICKLE = 2**28  # the largest accepted size of the pickle in the archiv
 
 
 class _Kind(str):
-    """The name of a storage's dtype."""
+    """A dtype's name, which replaces a storage class such as `torch.FloatStorage`."""
 
     __slots__ = ()
 
 
 class _Storage:
-    """The elements of one of PyTorch's storages, an array."""
+    """A storage of PyTorch: the array of its elements."""
 
     def __init__(self, array):
         self.array = array
@@ -45,7 +45,7 @@ def read_torch(filepath: Any, limits: Any = None):
     Tensors that share memory are views of one array.
 
     Args:
-        filepath: a path of a file of PyTorch 1.6 or later.
+        filepath: the path of a file that PyTorch 1.6 or later wrote.
         limits: a `keras.saving.Limits`; the default if None.
 
     Returns:
@@ -77,7 +77,7 @@ def _folder(archive, name):
     folders = [n.removesuffix("/data.pkl") for n in archive.names() if n.endswith("/data.pkl")]
     if len(folders) != 1 or "/" in folders[0]:
         raise LoadError(
-            f"{name}: expected a file of torch.save(state_dict, path): it has no single data.pkl."
+            f"{name}: expected a file of torch.save(state_dict, path), with exactly one data.pkl."
         )
     if f"{folders[0]}/constants.pkl" in archive:
         raise UnsafeFileError(
@@ -90,17 +90,19 @@ def _is_big(archive, member):
     """Return whether the storages are big-endian."""
     word = archive.read(member, 100, "a word") if member in archive else b"little"
     if word not in (b"little", b"big"):
-        raise DamagedFileError(f"{archive.name}: expected a byte order, got {word!r:.40}.")
+        raise DamagedFileError(
+            f"{archive.name}: expected the byte order b'little' or b'big', got {word!r:.40}."
+        )
     return word == b"big"
 
 
 def _storage(archive, folder, storages, big, what):
-    """Return the storage with a persistent id: ("storage", kind, key, device, elements)."""
+    """Return the storage that a persistent id, ("storage", kind, key, device, count), names."""
     if type(what) is not tuple or len(what) != 5 or what[0] != "storage":
-        raise ValueError("expected a storage as persistent id")
+        raise ValueError("expected a persistent id of a storage")
     _, kind, key, _, count = what
     if type(kind) is not _Kind or type(key) is not str or type(count) is not int:
-        raise ValueError("expected a storage with kind, key and size")
+        raise ValueError("expected a persistent id with a storage class, a key and a size")
     if key not in storages:
         dtype = as_dtype(str(kind)).np
         member = f"{folder}/data/{key}"
@@ -116,7 +118,7 @@ def _storage(archive, folder, storages, big, what):
         storages[key] = _Storage(array.byteswap() if big else array)
     found = storages[key]
     if found.array.dtype != as_dtype(str(kind)).np:
-        raise ValueError("expected a storage of one dtype, got two")
+        raise ValueError("expected a storage that is used with one dtype, got two")
     return found
 
 
@@ -124,7 +126,7 @@ def _tensor(storage, offset, size, stride, *_):
     """Return a view of a storage; raise an error if it exceeds the storage."""
     numbers = (offset, *size, *stride)
     if type(storage) is not _Storage or type(size) is not tuple or type(stride) is not tuple:
-        raise ValueError("expected a tensor of a storage, a size and a stride")
+        raise ValueError("expected a tensor with a storage, a size and a stride")
     if any(type(n) is not int or n < 0 for n in numbers) or len(size) != len(stride):
         raise ValueError(
             f"expected a tensor whose offset, size and stride are ints >= 0, got "
@@ -145,12 +147,12 @@ def _tensor(storage, offset, size, stride, *_):
 
 def _parameter(data, *_):
     if type(data) is not np.ndarray:
-        raise ValueError("expected a tensor as parameter")
+        raise ValueError("expected a tensor as the data of a parameter")
     return data
 
 
 def _ordered(*arguments):
-    """Return a dict for an OrderedDict, which is created empty or from a list of pairs."""
+    """Return a dict instead of an OrderedDict, which is created empty or from a list of pairs."""
     pairs = arguments[0] if arguments else []
     if type(pairs) is not list or any(type(p) not in (list, tuple) or len(p) != 2 for p in pairs):
         raise ValueError("expected an OrderedDict made from a list of pairs")

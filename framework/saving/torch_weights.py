@@ -57,7 +57,7 @@ def _cell(change, bias):
     }  # fmt: skip
 
 
-# maps a layer's class to {variable: (names in PyTorch's module, a function of these arrays)}
+# {layer class: {variable: (names in PyTorch's module, function from their arrays to the value)}}
 LAYOUTS = {
     "Dense": _MATRIX,
     "Conv1D": {**_MATRIX, "kernel": (("weight",), _moved(2, 1, 0))},
@@ -160,7 +160,7 @@ def load_torch_weights(
 
 
 def _value(wanted, tensors, layout):
-    """Return the value for a variable, or a text about what is missing."""
+    """Return the array for a variable, or a string that says what is missing."""
     wanted = (wanted,) if isinstance(wanted, str) else wanted
     if not wanted:
         return "no tensor fits"
@@ -171,7 +171,7 @@ def _value(wanted, tensors, layout):
     try:
         return (layout[1] if layout else _plain)(arrays)
     except (ValueError, IndexError) as error:
-        return f"the layout of {wanted[0]!r} is another: {error}"
+        return f"{wanted[0]!r} has another layout: {error}"
 
 
 def _state_dict(filepath, key):
@@ -201,7 +201,7 @@ def _keys(found):
 
 
 def _modules(tensors):
-    """Return {prefix: {name: shape}} of the modules with tensors, in their order."""
+    """Return {prefix of a module: {name: array}}, in the order of the file."""
     modules = {}
     for name, array in tensors.items():
         prefix, own = re.fullmatch(r"(.*\.|)([^.]*)", name, re.DOTALL).groups()
@@ -220,7 +220,7 @@ def _own_variables(layer):
 
 
 def _fits(variables, layout, module):
-    """Return whether a module has exactly the tensors of a layer, with equal shapes."""
+    """Return whether a PyTorch module has exactly the tensors of a layer, with equal shapes."""
     if not variables or any(v.name not in layout for v in variables):
         return False
     used = set()

@@ -65,7 +65,7 @@ _NO_CHILDREN = frozenset(("_framework", "history", "_owner"))
 
 
 def children_of_part(part):
-    """Yield (name, value) of the attributes; names that begin with "_" come last."""
+    """Yield (name, value) of the attributes of `part`; names that begin with "_" come last."""
     own = part._framework
     if getattr(own, "graph", None) is not None or getattr(own, "stack", ()):
         yield "layers", part.layers

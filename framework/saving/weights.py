@@ -76,11 +76,11 @@ class StoreToRead(MutableMapping):
         return self.read_into(key, None)
 
     def read_into(self, key, into):
-        """Return an array: `into` if it has its shape and dtype, or a new one."""
+        """Return the array `key`: read into `into` if shape and dtype match, else a new array."""
         return self._reader.array(f"{self._group}/{key}", into)
 
     def __setitem__(self, key, value):
-        raise LoadError("A store that is being loaded cannot be changed.")
+        raise LoadError("load_own_variables: the store is read-only and cannot be changed.")
 
     __delitem__ = __setitem__
 
@@ -92,7 +92,7 @@ class StoreToRead(MutableMapping):
 
 
 def group_of(reader, path):
-    """Return the HDF5 group of a part's arrays; Keras 2.13 wrote another name for `layers`."""
+    """Return the HDF5 group of the arrays at `path`; Keras 2.13 wrote another name for `layers`."""
     group = f"{path}/vars" if path else "vars"
     if not reader.has_group(group) and reader.has_group("_layer_checkpoint_dependencies"):
         group = group.replace("layers", "_layer_checkpoint_dependencies")
@@ -103,7 +103,7 @@ def group_of(reader, path):
 
 
 def write_variables(root, file, checks=True):
-    """Write the variables of all parts of `root` as HDF5 into a binary file.
+    """Write the variables of `root`, its layers and its optimizer as HDF5 into a binary file.
 
     Args:
         root: a model, or a layer.
@@ -115,7 +115,7 @@ def write_variables(root, file, checks=True):
 
 
 def write_parts(root, writer):
-    """Write the variables of all parts of `root` with a `hdf5.Writer` or `ShardWriter`."""
+    """Write the variables of `root`, its layers and its optimizer with the given writer."""
     for path, part in parts(root):
         group = f"{path}/vars" if path else "vars"
         name = getattr(part, "name", None)
@@ -124,16 +124,16 @@ def write_parts(root, writer):
 
 
 def read_variables(root, reader, skip_mismatch=False, assets=None):
-    """Set the variables of all parts of `root`, and their assets.
+    """Set the variables of `root`, its layers and its optimizer, and load their assets.
 
     Args:
         root: a built model, or a layer.
         reader: a `hdf5.Reader`.
-        skip_mismatch: leave parts that do not fit unchanged, with a warning.
+        skip_mismatch: leave objects that do not fit unchanged, with a warning.
         assets: an `Assets`, or None.
 
     Raises:
-        LoadError: a part does not fit; the message lists all such parts.
+        LoadError: a layer or the optimizer does not fit; the message lists all that do not.
     """
     failures = []
     for path, part in parts(root):
@@ -145,7 +145,7 @@ def read_variables(root, reader, skip_mismatch=False, assets=None):
 
 
 def _read_part(part, path, reader, assets):
-    """Set the variables and assets of one part; return the error if they do not fit."""
+    """Load one layer or optimizer with its assets; return the error if the file does not fit."""
     try:
         part.load_own_variables(StoreToRead(reader, group_of(reader, path)))
         if assets is not None and hasattr(part, "load_assets"):
@@ -285,7 +285,7 @@ def require_new(filepath, overwrite):
 
 
 def write_assets(root, add):
-    """Call `add(member name, bytes)` for every file that the parts' `save_assets` write."""
+    """Call `add(member name, bytes)` for every file that `save_assets` of a layer writes."""
     for path, part in parts(root):
         if not hasattr(part, "save_assets"):
             continue
@@ -298,7 +298,7 @@ def write_assets(root, add):
 
 
 class Assets:
-    """The assets in an archive, which the parts of a model load one after the other.
+    """The assets in an archive, which the layers of a model load one after the other.
 
     Args:
         archive: an `Archive`.
@@ -309,7 +309,7 @@ class Assets:
         self._archive, self._limits = archive, limits
 
     def load(self, part, path):
-        """Call the part's `load_assets` with a temporary folder that contains only its files."""
+        """Call a layer's `load_assets` with a temporary folder that contains only its own files."""
         start = f"{ASSETS}/{path}/" if path else f"{ASSETS}/"
         names = [n for n in self._archive.names() if n.startswith(start) and not n.endswith("/")]
         if not names:
@@ -320,7 +320,7 @@ class Assets:
                 f"{self._limits.asset_bytes:,} bytes."
             )
         with tempfile.TemporaryDirectory() as folder:
-            for name in names:  # the paths stay inside the folder, because Archive rejects others
+            for name in names:  # Archive rejects paths that leave the folder
                 file = Path(folder, *name.removeprefix(start).split("/"))
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_bytes(self._archive.read(name, self._limits.asset_bytes, "assets"))

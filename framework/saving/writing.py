@@ -12,11 +12,11 @@ from framework.core.errors import SaveError
 
 try:
     import fcntl
-except ImportError:  # there is no fcntl on Windows
+except ImportError:  # Windows has no fcntl
     fcntl = None
 
 
-_EARLY = 2**24  # after this number of bytes, the disk begins to write them
+_EARLY = 2**24  # after this many bytes, the system begins to write them to the disk
 _WRITE = 2  # SYNC_FILE_RANGE_WRITE: begin to write, and do not wait
 
 
@@ -63,7 +63,7 @@ def replacing(path):
 class _EarlyFile(io.FileIO):
     """An open file whose bytes go to the disk while the program computes the next ones.
 
-    By default, a system keeps them in memory, and the disk is idle until `os.fsync` is called.
+    By default, the system keeps them in memory, and the disk is idle until `os.fsync` is called.
     """
 
     def __init__(self, descriptor):
@@ -71,18 +71,18 @@ class _EarlyFile(io.FileIO):
         self._waiting, self._begin_writing = 0, _sync_file_range()
 
     def write(self, data):
-        # BufferedRandom calls this method again for the rest
+        # a short write is allowed: BufferedRandom calls this method again for the rest
         count = super().write(memoryview(data)[:_EARLY])
         self._waiting += count
         if self._waiting >= _EARLY and self._begin_writing is not None:
-            self._begin_writing(self.fileno(), 0, 0, _WRITE)  # an error is raised by fsync, too
+            self._begin_writing(self.fileno(), 0, 0, _WRITE)  # fsync reports errors later
             self._waiting = 0
         return count
 
 
 @cache
 def _sync_file_range():
-    """Return Linux's function (descriptor, start, size, flags), or None on other systems."""
+    """Return Linux's `sync_file_range(descriptor, start, size, flags)`; None on other systems."""
     try:
         function = ctypes.CDLL(None).sync_file_range
     except (AttributeError, OSError, TypeError):
@@ -116,7 +116,7 @@ _REASONS = {
 
 
 def partial_path(final):
-    """Return the path of the temporary file for a file."""
+    """Return the path of the temporary file that will replace the file `final`."""
     return final.with_name(f".{final.name}.partial")
 
 
@@ -124,8 +124,8 @@ def partial_path(final):
 def only_writer(final, wait=False):
     """A context manager that locks a group of files or a folder: one writer at a time.
 
-    The lock is that of the file ".NAME.lock", which is deleted when the block ends. A file that a
-    killed process left behind is not locked.
+    The block locks the file ".NAME.lock" and deletes it at the end. A lock ends with its process,
+    so a lock file that a killed process left behind does no harm.
 
     Args:
         final: the path of the folder, or of one of the files.
@@ -149,7 +149,7 @@ def locked(path, name, wait=False):
 
     Args:
         path: the path of the file to lock.
-        name: what is written, for messages.
+        name: the name of what is written, for messages.
         wait: whether to wait for the lock instead of raising SaveError.
     """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -173,7 +173,7 @@ def _is_ours(descriptor, path, name, wait):
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-            return True  # without locks in the file system, the file is written unlocked
+            return True  # the file system has no locks, so the file is written without one
         raise SaveError(
             f"Cannot write {name!r}: another writer is writing it right now. An existing file is "
             "unchanged."

@@ -216,7 +216,7 @@ def _made_model(estimator, X, encoded):
 
 
 def _held_out(estimator, X, y, encoded, weight, arguments):
-    """Return the rows to train on, and arguments with the other rows as validation data."""
+    """Return the rows to train on, and `fit` arguments with the held-out rows added."""
     several = isinstance(encoded, list)
     parts = [X, *(encoded if several else [encoded]), *([] if weight is None else [weight])]
     state = estimator.random_state

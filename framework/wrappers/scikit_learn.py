@@ -1,4 +1,4 @@
-"""The names that the wrappers use of scikit-learn; without it, an error says what to install."""
+"""The wrappers' imports of scikit-learn; if it is missing, an error says what to install."""
 
 try:
     from sklearn.base import (

@@ -1,4 +1,4 @@
-"""Targets of scikit-learn as targets of a model, and a model's outputs as predictions."""
+"""Conversion of scikit-learn's targets to a model's targets, and of its outputs to predictions."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ MULTILABEL = "multilabel-indicator"
 
 
 class Targets:
-    """The base class of encoders of targets, which passes targets to the model unchanged."""
+    """The base class of target encoders; it passes targets to the model unchanged."""
 
     def encode(self, y):
         """Return the targets in the form that the user's function `model(X, y)` receives."""
@@ -29,7 +29,7 @@ class Targets:
 
 
 class Numbers(Targets):
-    """Targets of regression: 1-D targets become a column for the model, and back."""
+    """Encodes regression targets: 1-D targets become a column, and predictions 1-D again."""
 
     def __init__(self, y):
         self.flat = y.ndim == 1
@@ -44,9 +44,9 @@ class Numbers(Targets):
 
 
 class Classes(Targets):
-    """One column of class labels, which become one-hot rows for the model, and back.
+    """Encodes one column of class labels as one-hot rows, and decodes outputs to labels.
 
-    For a sparse loss they become class indices, for a model with one output a column of 0 and 1.
+    A sparse loss gets class indices instead, a model with one output a column of 0 and 1.
     """
 
     def __init__(self, y):
@@ -58,7 +58,7 @@ class Classes(Targets):
             )
 
     def numbers(self, y):
-        """Return the position of each label in `classes`."""
+        """Return the index of each label of `y` in `classes`."""
         found = np.searchsorted(self.classes, y)
         found[found == len(self.classes)] = 0
         if (self.classes[found] != y).any():
@@ -92,7 +92,7 @@ class Classes(Targets):
         return self.classes[outputs.argmax(1)]
 
     def scores(self, outputs, loss):
-        """Return the decision function: outputs; for two classes the second's scores."""
+        """Return the decision function: the outputs, or the score of the second of two classes."""
         outputs = self._rows(outputs)
         if self.is_single(outputs.shape[1]):
             return outputs[:, 0] - threshold(loss)
@@ -116,7 +116,7 @@ class Classes(Targets):
 
 
 class Labels(Targets):
-    """A matrix of 0 and 1 with several labels per row, which the model gets unchanged."""
+    """Encodes multi-label targets: the model gets the matrix of 0 and 1 unchanged."""
 
     def __init__(self, y):
         # the classes are the column indices, as in scikit-learn's neural networks
@@ -136,7 +136,7 @@ class Labels(Targets):
 
 
 class Columns(Targets):
-    """Several columns of class labels, for a model with one output per column."""
+    """Encodes several columns of class labels, for a model with one output per column."""
 
     def __init__(self, y):
         self.columns = [Classes(column) for column in y.T]
@@ -196,7 +196,7 @@ def from_logits(loss):
 
 
 def threshold(loss):
-    """Return the output at which both classes are equally probable."""
+    """Return the model output at which both classes are equally probable."""
     return 0.0 if from_logits(loss) else 0.5
 
 

@@ -60,6 +60,6 @@ class SKLearnTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kera
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # an empty list: the dtype of outputs does not depend on that of inputs
+        # the outputs have the same dtype for all dtypes of inputs
         tags.transformer_tags.preserves_dtype = []
         return tags

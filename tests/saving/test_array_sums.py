@@ -52,7 +52,7 @@ def test_a_damaged_array_is_named(ending, threads, tmp_path, change):
     with pytest.raises(DamagedFileError, match="checksums of 1 of 4 arrays") as caught:
         load(path)
     assert KERNELS[ending] in str(caught.value)
-    assert "The others are whole" in str(caught.value)
+    assert "The other arrays are intact" in str(caught.value)
 
 
 @pytest.mark.parametrize("ending", KERNELS)
@@ -112,7 +112,7 @@ def test_checksums_of_other_types_in_hdf5(value, tmp_path):
     _, path = saved(tmp_path, "weights.h5")
     with h5py.File(path, "r+") as file:
         file["layers/dense/vars/0"].attrs["crc32"] = value
-    with pytest.raises(DamagedFileError, match="the checksum is no number of 32 bits"):
+    with pytest.raises(DamagedFileError, match="the checksum is not a 32-bit number"):
         load(path)
 
 

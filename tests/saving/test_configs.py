@@ -199,7 +199,7 @@ def test_operations_that_files_cannot_hold():
     with pytest.raises(SaveError, match=r"argsort.*registered layer"):
         model.get_config()
     model = keras.Model(x, x * tf.Variable(2.0))
-    with pytest.raises(SaveError, match="variable as argument"):
+    with pytest.raises(SaveError, match="variable as an argument"):
         model.get_config()
 
 

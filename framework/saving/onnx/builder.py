@@ -10,7 +10,7 @@ _INT64 = np.dtype(np.int64)
 
 
 class RefusalError(Exception):
-    """The error of a rule that cannot express a call; `translate.py` adds the call's name."""
+    """Raised by a rule that cannot express a call; `translate.py` adds the name of the call."""
 
 
 class Node:
@@ -108,7 +108,7 @@ class Builder:
         return Reference(None, arrays[0].dtype, shape, arrays, path)
 
     def ints(self, values):
-        """Return ints and Sizes as a Reference of 1-d int64 numbers."""
+        """Return the Reference of a 1-d int64 tensor that consists of the given ints and Sizes."""
         values = tuple(values)
         if known(values):
             return self.constant(np.array(values, np.int64))
@@ -177,7 +177,7 @@ class Builder:
     # ---- sizes ----
 
     def note_sizes(self, ref):
-        """Store the unknown sizes in the shape of a value that nodes can read."""
+        """Record that nodes can read the unknown sizes in the shape of `ref` from `ref`."""
         for axis, n in enumerate(ref.shape or ()):
             if type(n) is Size:
                 self.dims_known.setdefault(n.values, (ref, axis))
@@ -200,7 +200,7 @@ class Builder:
         if way is None:
             raise ExportError(
                 f"A size that was {', '.join(map(str, n.values))} in traces with different sizes "
-                "does not follow from the sizes of tensors. Give fixed sizes in input_signature."
+                "cannot be computed from the sizes of tensors. Give fixed sizes in input_signature."
             )
         total = self.size(Size(way.sizes[0]))
         for other in way.sizes[1:]:
@@ -212,19 +212,19 @@ class Builder:
         return total if way.bound is None else self(way.bound[0], total, self.size(way.bound[1]))
 
     def can_compute(self, n):
-        """Return whether a size is known or follows from the sizes of tensors."""
+        """Return whether a size is known or can be computed from the sizes of tensors."""
         if type(n) is not Size or n.values in self.sizes_computed or n.values in self.dims_known:
             return True
         return derivation(n.values, self.dims_known) is not None
 
     def at(self, shape, trace):
-        """Return a shape of ints: its Sizes have the values of one trace."""
+        """Return a shape as ints: its Sizes are replaced by their values in one trace."""
         return tuple(at(n, trace) for n in shape)
 
     # ---- frequent nodes ----
 
     def cast(self, ref, dtype):
-        """Return a Reference in a NumPy dtype."""
+        """Cast `ref` to a NumPy dtype, unless it already has it."""
         dtype = np.dtype(dtype)
         if ref.dtype == dtype:
             return ref
@@ -238,7 +238,7 @@ class Builder:
         return self("Transpose", ref, perm=perm, shape=shape)
 
     def reshape(self, ref, shape):
-        """Return a Reference in a shape of ints and Sizes; ref.shape is used if it is known."""
+        """Reshape `ref` to a shape of ints and Sizes; Sizes that stay in place are just copied."""
         shape = tuple(shape)
         if ref.arrays is not None:
             return self.varying(
@@ -264,7 +264,7 @@ class Builder:
         return self("Squeeze", ref, self.constant(np.array(axes, np.int64)))
 
     def slice(self, ref, starts, ends, axes, steps=None):
-        """Return a slice; starts and ends may hold Sizes."""
+        """Slice `ref` along `axes`; `starts` and `ends` may contain Sizes."""
         parts = [self.ints(starts), self.ints(ends), self.ints(axes)]
         return self("Slice", ref, *parts, *([] if steps is None else [self.ints(steps)]))
 

@@ -17,7 +17,7 @@ _INVERSES = {
 
 
 def computed(b, arrays):
-    """Return the Reference of nodes that compute a constant with one array for each trace.
+    """Return the Reference of nodes that compute `arrays`: a constant's array in each trace.
 
     Raises:
         ExportError: no pattern fits.
@@ -42,7 +42,7 @@ def is_known(b, ref):
 
 
 def computed_or_none(b, arrays):
-    """Return the Reference of `computed`, or None."""
+    """Return the Reference that `computed` returns, or None if no pattern fits."""
     shape = tuple(size_from(sizes) for sizes in zip(*(a.shape for a in arrays)))
     firsts = [a.reshape(-1)[0] if a.size else a.dtype.type(0) for a in arrays]
     if all((a == firsts[0]).all() for a in arrays):

@@ -99,8 +99,8 @@ def _traced(given):
         trials = [given.arrays(sizes, k, fill) for k in range(count)]
         return (*general_graph([given.function] * count, trials), sizes)
 
-    # An ExportError with varied contents is final, because constant contents could hide a constant
-    # that was computed from values.
+    # An ExportError for "varied" contents is final: equal contents in all traces would hide that a
+    # constant was computed from values.
     def of_sizes(sizes):
         return first_that_runs([partial(attempt, sizes, fill) for fill in FILLS])
 
@@ -116,7 +116,7 @@ class _Written:
 
 
 def _finished(b, inputs, results, names, graph):
-    """Name the outputs and remove what no output needs."""
+    """Name the outputs; remove nodes and initializers that no output needs."""
     ends = [b.name_of(ref) for ref in results]
     nodes, found = layout.merged(b.nodes, b.initializers, ends, b.unique)
     taken = {ref.name for ref in inputs}
@@ -169,7 +169,7 @@ def _write_data(path, arrays):
     with replacing(path) as file:
         for offset, array in arrays:
             file.write(b"\0" * (offset - file.tell()))
-            # the bytes are a view, without a copy
+            # a view of the array's memory, without a copy
             file.write(proto.little_endian(array).reshape(-1).view(np.uint8))
 
 

@@ -64,7 +64,7 @@ def folded(b, op_type, inputs, attrs, dtype):
 
 
 def folded_call(b, call, args):
-    """Return the constant References that a Call of constants computes, or None.
+    """Compute a Call whose arguments are constants; return constant References, or None.
 
     A call that reads variables is computed if it is elementwise or moves elements, and if its
     result is not larger than its inputs.

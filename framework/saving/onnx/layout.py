@@ -1,6 +1,6 @@
-"""Merging of transposes: convolutions have channels first in ONNX and last here.
+"""Removes transposes, which surround each convolution: ONNX has channels first, this package last.
 
-A Transpose moves down through elementwise nodes until its inverse cancels it.
+A Transpose is moved behind elementwise nodes until its inverse follows and cancels it.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ _BROADCAST = ("Add", "Sub", "Mul", "Div", "Min", "Max", "Pow", "Where")
 
 
 def merged(nodes, initializers, results, names):
-    """Return equivalent nodes with fewer transposes, without unused ones.
+    """Return equivalent nodes with fewer transposes, and without unused nodes.
 
     Args:
         nodes: the Nodes in order; they are changed.
@@ -120,7 +120,7 @@ def _reduce(node, perm, made, initializers, names):
 
 
 def _new(array, name, initializers, names):
-    """Return the name of a new initializer."""
+    """Add an initializer and return its name, which is derived from `name`."""
     new = names(name)
     initializers[new] = np.ascontiguousarray(array)
     return new
@@ -134,7 +134,7 @@ _MOVES = {
 
 
 def _turned(name, perm, initializers, names):
-    """Return the name of a transposed initializer that broadcasts like the given initializer."""
+    """Transpose an initializer so that it broadcasts in the new layout; return the new name."""
     array = initializers[name]
     if array.size == 1:
         return name

@@ -7,7 +7,7 @@ class Body:
     """The graph inside a Scan node.
 
     Args:
-        inputs, outputs: References: states, then parts of sequences.
+        inputs, outputs: References: the states, then each sequence's slice for one step.
         nodes: its nodes. The body uses the initializers of the outer graph.
     """
 
@@ -21,7 +21,7 @@ def scan(b, states, sequences, step, axis=1, reverse=False):
     Args:
         b: the Builder.
         states: References of the first states, with shapes.
-        sequences: References that are cut along `axis`.
+        sequences: References of tensors, which are cut along `axis` into one part for each step.
         step: `step(b, states, parts)` returns (new states, outputs), lists of References.
         axis: the axis of the sequences and of the outputs.
         reverse: whether the last part comes first; outputs stay in the order of the sequences.

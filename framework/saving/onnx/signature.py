@@ -28,7 +28,7 @@ class Spec:
         self.name, self.dtype, self.shape = name, dtype, shape
 
     def sizes(self, symbols):
-        """Return the shape with a Size for each unknown size."""
+        """Return the shape, in which a Size replaces the name of each unknown size."""
         return tuple(size_from(symbols[n]) if isinstance(n, str) else n for n in self.shape)
 
 
@@ -37,11 +37,11 @@ class Signature:
 
     Args:
         name: the name of the graph.
-        function: a function of the tensors of all specs.
+        function: a function that takes one tensor for each spec.
         specs: Specs.
         output_names: returns the names of the outputs, given the result of the call.
-        arguments: the nests of specs of the positional arguments.
-        called_with: takes these arguments, with tensors, as a list.
+        arguments: the list of positional arguments, each a nest of specs.
+        called_with: a function of this list, with tensors instead of specs.
     """
 
     def __init__(self, name, function, specs, output_names, arguments, called_with):
@@ -63,8 +63,8 @@ def trial_sizes(symbols):
     """Yield {name of an unknown size: its value in each trace}, small sizes first.
 
     Three traces are enough for an unknown batch size: two determine a linear function, the third
-    confirms it. Other unknown sizes need a fourth. They differ from each other; in a second trial
-    they are all equal, and the file then gives them the same name.
+    confirms it. Other unknown sizes need a fourth trace. They get different values, and in a second
+    trial equal values; if only that one succeeds, they have the same name in the file.
     """
     others = [name for name in symbols if name != "batch"]
     batch = {"batch": _BATCH if others else _BATCH[:3]} if "batch" in symbols else {}
@@ -104,7 +104,7 @@ def _takes_training(layer):
 
 
 def _arguments(function, given):
-    """Return the list of specs of positional arguments, each a nest."""
+    """Return the list of positional arguments, each a nest of specs."""
     if given is not None:
         args = list(given) if isinstance(given, (list, tuple)) else [given]
         inputs = _inputs_of(function)

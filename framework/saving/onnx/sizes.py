@@ -74,9 +74,9 @@ _add_operators()
 
 
 class Derivation(NamedTuple):
-    """A size as ((product of sizes + before) // divisor) * multiplier + offset.
+    """A formula for a size: ((product of sizes + before) // divisor) * multiplier + offset.
 
-    `bound` is ("Min", n) or ("Max", n) for the minimum or maximum of this size and n, else None.
+    With `bound` ("Min", n) or ("Max", n), the size is the minimum or maximum of this value and n.
     """
 
     sizes: tuple
@@ -88,7 +88,7 @@ class Derivation(NamedTuple):
 
 
 def derivation(values, known_values):
-    """Return a Derivation of a size from others that the graph has, or None.
+    """Return a formula for a size from the sizes that the graph already has, or None.
 
     Args:
         values: the size in each trace.
@@ -115,7 +115,7 @@ def _linear(sizes, wanted):
 
 
 def _bounded(sizes, wanted):
-    """Yield Derivations as the minimum or maximum of a size and a constant, if traces show both."""
+    """Yield formulas min(size, n) and max(size, n) that fit, if n applies in some traces only."""
     base = np.array(sizes[0], np.int64)
     for name, number in (("Min", wanted.max()), ("Max", wanted.min())):
         bounded = np.minimum(base, number) if name == "Min" else np.maximum(base, number)

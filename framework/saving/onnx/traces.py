@@ -1,4 +1,4 @@
-"""One graph from several traces of a call; sizes that differ between traces are unknown."""
+"""Merges several traces of a call into one graph; sizes that differ between them are unknown."""
 
 import types
 from functools import partial
@@ -26,7 +26,7 @@ class Varying:
 
 
 class Array:
-    """An array of the general graph.
+    """An array of a `GeneralGraph`.
 
     Args:
         values: the `Value` of each trace.
@@ -50,7 +50,7 @@ class Array:
 
 
 class Call:
-    """A node of the general graph: `op(*args, **attrs)`, or a random draw if `op` is None.
+    """A node of a `GeneralGraph`: `op(*args, **attrs)`, or a random draw if `op` is None.
 
     Args:
         op: the Op.
@@ -67,7 +67,7 @@ class Call:
 
 
 class _ExportRecorder(GraphRecorder):
-    """Traces a call that is exported: unlike in a plan, printing happens in the trace only."""
+    """Records an exported call; printing a tensor is allowed, and happens only in the trace."""
 
     def value_read(self, tensor, how):
         if how != "print":
@@ -75,7 +75,7 @@ class _ExportRecorder(GraphRecorder):
 
 
 class GeneralGraph:
-    """The calls of a function for all sizes of its arguments.
+    """The ops of a traced function, as a graph that is valid for all sizes of its arguments.
 
     Args:
         arguments: the Arrays of its arguments.
@@ -104,7 +104,7 @@ def path_of(variable):
 
 
 def _packed(result):
-    """Return a call's result as (tensors, None), or as (None, None) if it is no nest of tensors."""
+    """Return a call's result as (tensors, None), or (None, None) if it is not a nest of tensors."""
     leaves = [leaf.read() if isinstance(leaf, CoreVariable) else leaf
               for leaf in nest.flatten(result)]  # fmt: skip
     return (leaves if all(type(leaf) is Tensor for leaf in leaves) else None), None
@@ -118,7 +118,7 @@ def _traced_graph(function, arguments, assigns):
     call.recording.undo()
     outside = user_position()
     for node in call.recording.nodes:
-        # a node on the line of the export call has no line of its own in the function
+        # the line of the call of `export` says nothing about the function
         if node.line == outside:
             node.line = None
     _check(call.recording, call, assigns)
@@ -134,16 +134,16 @@ def _recorded(function, arguments):
 
 
 def _check(recording, call, assigns):
-    """Raise ExportError if the traced call cannot be repeated as a graph of ops."""
+    """Raise ExportError if a graph of ops cannot repeat the traced call."""
     if recording.refusal is not None:
-        raise ExportError(f"{recording.refusal}. A graph needs an op on tensors there.")
+        raise ExportError(f"{recording.refusal}. An exported graph needs an op on tensors there.")
     if call.leaves is None or not (call.leaves or assigns):
         raise ExportError(f"The call returns {type(call.result).__name__}, not a nest of tensors.")
     for node in recording.nodes:
         if type(node) is GuardNode and node.how != "shape":
             raise ExportError(
                 f"Python reads the value of a tensor ({node.how}){where(node)}, so other inputs "
-                "may run another branch. Use tf.where or keras.ops.where instead."
+                "could take another branch. Use tf.where or keras.ops.where instead."
             )
     for variable, _ in () if assigns else recording.assigned.values():
         raise ExportError(
@@ -223,7 +223,7 @@ class _Merge:
     def _attribute(self, values, node):
         if table.get(node.op.name) is node.op or all(v is values[0] for v in values):
             return self._merged(values, node)
-        # a value that a custom gradient keeps from a call, for the composite of the op
+        # each trace keeps its own value, such as one that a custom gradient has saved
         return Varying(values)
 
     def _argument(self, args, node):
@@ -232,7 +232,7 @@ class _Merge:
         return self._merged(args, node)
 
     def _merged(self, values, node):
-        """Merge an attribute of all traces: parts that differ become Size or Varying."""
+        """Merge an attribute of all traces: values that differ become a Size or Varying."""
         first = values[0]
         if len({type(v) for v in values}) > 1:
             raise ExportError(_DIFFER.format(where(node)))
@@ -273,10 +273,10 @@ def _first_difference(listed):
 
 
 def expanded(call, count):
-    """Return (arguments, GeneralGraph) of the composite of an op, traced for the sizes of a call.
+    """Trace the composite of a call's op for the call's sizes; return (arguments, GeneralGraph).
 
     Args:
-        call: a Call whose op has a composite.
+        call: a Call whose op has a composite, which computes it by other ops.
         count: the number of traces.
     """
     places = [i for i, a in enumerate(call.args) if type(a) is Array]
@@ -310,12 +310,12 @@ FILLS = ("varied", "zeros", "ones", "rising", "identity")
 
 
 def filled(shape, dtype, trace, fill):
-    """Return an array; the Sizes in its shape have their values in one trace.
+    """Return an array for one trace, in which each Size in the shape has a known value.
 
     Args:
         shape: ints and Sizes.
         dtype: a NumPy dtype.
-        trace: the number of the trace.
+        trace: the index of the trace.
         fill: one of FILLS.
     """
     sizes = [at(n, trace) for n in shape]

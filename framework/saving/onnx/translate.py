@@ -32,7 +32,7 @@ def translated(b, graph, inputs):
 
 
 def _needed(graph):
-    """Return the ids of the calls that results depend on."""
+    """Return the ids of the calls on which the results of the graph depend."""
     wanted, needed = {id(a) for a in graph.results}, set()
     for call in reversed(graph.calls):
         if any(id(output) in wanted for output in call.outputs):
@@ -42,7 +42,7 @@ def _needed(graph):
 
 
 def _ref(b, refs, arg):
-    """Return an argument of a rule: a Reference for an array, any other value unchanged."""
+    """Convert an argument for a rule: arrays to References; other values are unchanged."""
     if type(arg) is Varying:
         return b.varying(arg.arrays)
     if isinstance(arg, (np.ndarray, np.generic)):
@@ -56,7 +56,7 @@ def _ref(b, refs, arg):
         elif arg.variable is not None:
             ref = b.constant(arg.variable.array, path=path_of(arg.variable))
         else:
-            raise ExportError("A value is used before it is computed.")
+            raise ExportError("export: the graph uses a value that no call has computed.")
         refs[id(arg)] = ref
     return ref
 

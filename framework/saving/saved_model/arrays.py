@@ -21,7 +21,7 @@ def stored(name, array, arrays):
 
 
 def restored(description, file):
-    """Return the array for a result of `stored`, from the opened file."""
+    """Read the array that a result of `stored` describes from the open file."""
     if "strings" in description:
         made = np.empty(len(description["strings"]), object)
         made[:] = [text.encode("latin-1") for text in description["strings"]]

@@ -1,4 +1,4 @@
-"""Functions of a saved model: one program for each signature, and the calls of programs."""
+"""Functions of a saved model: saved as one program for each signature, and run when loaded."""
 
 import warnings
 from typing import Any
@@ -29,8 +29,8 @@ from framework.saving.saved_model.signatures import (
 def described(name, function, writer):
     """Return the JSON value of a function: its parameters, and a program for each signature.
 
-    A signature that cannot be saved is left out with a warning; the call of the loaded function
-    says why.
+    A signature that cannot be saved is left out with a warning, whose reason the loaded function
+    repeats if it has no signature.
 
     Args:
         name: the name of the attribute, for messages.
@@ -50,7 +50,7 @@ def described(name, function, writer):
 
 
 def _cases_or_reason(name, function, given, writer):
-    """Return (the JSON values of one signature, None), or ([], the reason against it)."""
+    """Return (the JSON values of one signature, None), or ([], why it cannot be saved)."""
     args, kwargs = given
     try:
         bound = signature_from(function.parameters).bind(*args, **kwargs)
@@ -59,7 +59,7 @@ def _cases_or_reason(name, function, given, writer):
         traced = all_traced(function.call, signature, name, writer.sizes)
         return [case_of(found, writer) for found in traced], None
     except (SaveError, InvalidArgumentError, NotFoundError, TypeError) as error:
-        return [], str(error)  # NotFoundError: it reads the file that an argument names
+        return [], str(error)  # NotFoundError: an argument names a file to read
 
 
 def _default(default):
@@ -84,7 +84,7 @@ def _place(value):
 
 
 class CallableOf:
-    """The parts of a function that are saved: its name, parameters and signatures.
+    """A function to save: the callable, its parameters and its signatures.
 
     Args:
         function: a Function, ConcreteFunction or RestoredFunction.
@@ -155,7 +155,7 @@ class RestoredFunction:
 
     @property
     def signatures(self):
-        """[(args, kwargs)] with a TensorSpec for each tensor."""
+        """The saved signatures as [(args, kwargs)], with a TensorSpec for each tensor."""
         return [(case.signature.args, case.signature.kwargs) for case in self._cases]
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
@@ -181,7 +181,7 @@ class _Case:
         self.outputs = decoded(case["outputs"])
         program = Program(case["program"], array_of, variables)
         if program.inputs != len(self._specs):
-            raise LoadError("The saved model is damaged: a program has other inputs.")
+            raise LoadError("The saved model is damaged: a program has the wrong number of inputs.")
         self._run = Function(program.run)
 
     @property
@@ -193,7 +193,7 @@ class _Case:
         return self._leaves(args, kwargs) is not None
 
     def _leaves(self, args, kwargs):
-        """Return [(spec, value)] for the tensors, or None if the arguments do not fit."""
+        """Return the tensors among the arguments, or None if the arguments do not fit."""
         own, given = [self.signature.args, self.signature.kwargs], [list(args), dict(kwargs)]
         pairs = _paired(own, given)
         if pairs is None:
@@ -211,7 +211,7 @@ class _Case:
         return found
 
     def fitted(self, args, kwargs):
-        """Return the tensors of arguments that fit, else None."""
+        """Return the tensors among the arguments if they fit this signature, else None."""
         return self._leaves(args, kwargs)
 
     def run(self, tensors):
@@ -224,10 +224,12 @@ class _Case:
         )
 
     def run_with_arguments(self, *args, **kwargs):
-        """Run the restored function on arguments and return its result."""
+        """Run the program on the arguments of the function and return the result."""
         tensors = self.fitted(args, kwargs)
         if tensors is None:
-            raise InvalidArgumentError(f"Expected arguments that fit {self.text}.")
+            raise InvalidArgumentError(
+                f"A function of the saved model: expected arguments that fit {self.text}."
+            )
         return self.run(tensors)
 
     def _check_first_axes(self, tensors):
@@ -235,8 +237,8 @@ class _Case:
         sizes = [len(t.array) for spec, t in opens if spec.shape and spec.shape[0] is None]
         if len(set(sizes)) > 1:
             raise InvalidArgumentError(
-                f"A function of the saved model: expected tensors with one size of the first axis, "
-                f"got {sizes}."
+                f"A function of the saved model: expected tensors with the same size of the first "
+                f"axis, got {sizes}."
             )
 
 
@@ -279,10 +281,10 @@ def _shown(value):
 
 
 class LoadedSignature:
-    """A signature of a saved model: a function of tensors by name that returns a dict of tensors.
+    """A signature of a saved model: it takes tensors by name and returns a dict of tensors.
 
     Args:
-        description: {"inputs": names, "outputs": names, "function": as of `described`}.
+        description: {"inputs": names, "outputs": names, "function": a result of `described`}.
         array_of, variables: as for Program.
     """
 

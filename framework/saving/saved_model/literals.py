@@ -38,11 +38,11 @@ def encoded(value, other=None):
 
 
 def decoded(value, other=None):
-    """Return the value of `encoded`.
+    """Return the value that `encoded` has converted to JSON values.
 
     Args:
         value: the JSON value.
-        other: {kind: function} for the kinds that the `other` of `encoded` returned.
+        other: {kind: function} for values {kind: ...} that the `other` of `encoded` returned.
 
     Raises:
         DamagedFileError: the JSON value is invalid.
@@ -57,7 +57,9 @@ def decoded(value, other=None):
             return other[kind](inner)
         if kind in _READERS:
             return _READERS[kind](inner, lambda v: decoded(v, other))
-    raise DamagedFileError(f"A saved model holds the unknown value {value!r:.80}.")
+    raise DamagedFileError(
+        f"The saved model contains a value of an unsupported kind: {value!r:.80}."
+    )
 
 
 def _spec(spec, _):
@@ -69,7 +71,7 @@ def _named_tuple_or_tuple(value, inner):
     return [inner(v) for v in value]
 
 
-_WRITERS = (  # rows (kind, types, a function of the value and of the encoder of inner values)
+_WRITERS = (  # rows (kind, types, function(value, encoder for the values in it))
     ("spec", TensorSpec, _spec),
     ("scalar", np.generic, lambda v, inner: [v.dtype.name, inner(v.item())]),
     ("tuple", tuple, _named_tuple_or_tuple),

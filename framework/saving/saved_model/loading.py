@@ -85,8 +85,8 @@ def _loaded(file, folder):
             cache[key] = found
         return cache[key]
 
-    # The order is from the last node to the first, so that tuples are complete before others
-    # contain them.
+    # The last nodes are filled first, so that a tuple is complete before it is added to the object
+    # that contains it.
     for number in reversed(range(len(nodes))):
         _fill(made, number, nodes[number])
     for number, functions in file.values["functions"].items():
@@ -119,7 +119,9 @@ def _object(node, file, folder):
     if kind == "asset":
         name = str(node["file"])
         if Path(name).name != name:
-            raise DamagedFileError(f"{file.name}: the asset {name!r} is not in the folder.")
+            raise DamagedFileError(
+                f"{file.name}: the name of the asset {name!r} must not contain a folder."
+            )
         return Asset(folder / ASSETS / name)
     makers = {"list": list, "tuple": list, "dict": dict, "object": LoadedObject}
     return makers[kind]()
@@ -140,6 +142,6 @@ def _fill(made, number, node):
 
 
 def _set(holder, name, value):
-    """Set an attribute unless Module computes it, like `variables`."""
+    """Set an attribute, unless it is a property of the class, such as `variables`."""
     if not isinstance(getattr(type(holder), name, None), property):
         object.__setattr__(holder, name, value)

@@ -81,7 +81,7 @@ def parts_of(holder):
 
 
 def functions_of(holder):
-    """Return {name: CallableOf} for the tf.functions of an object."""
+    """Return {name: CallableOf} for the tf.functions that an object has."""
     if isinstance(holder, (CoreVariable, Asset, list, tuple, dict)):
         return {}
     found = {}

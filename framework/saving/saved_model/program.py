@@ -33,7 +33,7 @@ _OPSET = 20
 
 
 class ProgramWriter:
-    """Describes graphs as programs.
+    """Converts graphs to programs, as JSON values.
 
     Args:
         arrays: {name: array}, to which constants are added.
@@ -115,10 +115,10 @@ class _Description:
         return {"draw": attrs, "at": list(source.advance()) if fixed else None, "state": number}
 
     def _pass_on(self, call):
-        """Use the last arguments of a custom gradient, which are computed, as its results."""
+        """Skip a custom gradient: its results are its last arguments, which are known already."""
         warnings.warn(
             f"saved_model.save: the custom gradient {call.op.name!r}{where(call.node)} is not "
-            "saved: the loaded function has the gradient of its ops.", stacklevel=2,
+            "saved: the loaded function uses the gradients of its ops.", stacklevel=2,
         )  # fmt: skip
         for given, output in zip(call.args[-len(call.outputs) :], call.outputs, strict=True):
             self._names[id(output)] = self._argument(given), output
@@ -131,7 +131,7 @@ class _Description:
         if call.op.composite is None:
             raise SaveError(
                 f"The op {call.op.name!r}{where(call.node)} runs Python code, which a saved model "
-                "cannot hold. Leave it out of the saved function."
+                "cannot contain. Leave it out of the saved function."
             )
         arguments, graph = expanded(call, self._graph.traces)
         for inner, outer in zip(graph.arguments, arguments, strict=True):
@@ -176,7 +176,7 @@ class _Description:
             elif array.constant is not None:
                 found = self._constant_array(array.constant)
             else:
-                raise SaveError("it reads a value that belongs to a gradient of another op")
+                raise SaveError("it reads a value that another op saves only for its gradient")
             self._names[id(array)] = found, array
         return self._names[id(array)][0]
 
@@ -186,7 +186,7 @@ class _Description:
         return {"computed": self._computed(lambda b: constants.computed(b, arrays))}
 
     def _computed(self, build):
-        """Return the name of a size or an array that NumPy functions compute from sizes."""
+        """Add steps that compute a size or an array from known sizes; return its name."""
         b = self._sizes
         try:
             name = b.name_of(build(b))
@@ -207,7 +207,7 @@ class _Description:
 
 
 def _needed(graph):
-    """Return the ids of the calls that results and assignments depend on."""
+    """Return the ids of the calls on which results and assigned values depend."""
     wanted = {id(a) for a in (*graph.results, *(a for _, a in graph.assigned))}
     needed = set()
     for call in reversed(graph.calls):
@@ -221,7 +221,7 @@ def _needed(graph):
 
 
 class Program:
-    """A program as a function of tensors.
+    """A program read from a file, as a function of tensors.
 
     Args:
         description: the JSON value of a `ProgramWriter`.
@@ -247,7 +247,7 @@ class Program:
             raise DamagedFileError(f"A program of the saved model is damaged: {error!r}") from None
 
     def run(self, *tensors):
-        """Return the list of results, and assign variables."""
+        """Run the program: assign its variables, and return the list of results."""
         state = dict(enumerate(tensors))
         for number, variable in self.variables.items():
             state["variable", number] = variable.read()
@@ -363,7 +363,7 @@ def _at(value, state):
 
 
 def _filled(value, state):
-    """Return a value with each _Open in it replaced by its value for a state."""
+    """Return `value` with each _Open in it replaced by what it reads from the state."""
     if type(value) is _Open:
         return value.reader(state)
     if type(value) in (tuple, list):
@@ -376,7 +376,7 @@ def _filled(value, state):
 
 
 def _size_reader(name):
-    """Return the _Open that reads a size, or a value's shape, from the state of a run."""
+    """Return the _Open that reads a named size, or the shape of a value, from the state."""
     kind, _, number = name.partition(" ")
     if kind == "value":
         return _Open(lambda state: np.array(state[int(number)].shape, np.int64))
@@ -384,7 +384,7 @@ def _size_reader(name):
 
 
 def _number(array):
-    """Return a Python number for an operand that was a Python number (a weak scalar)."""
+    """Return a 0-d array as a Python number (a weak scalar) if it is an int64 or float64."""
     return array.item() if array.dtype in (np.float64, np.int64) else array[()]
 
 

@@ -32,7 +32,7 @@ SERVING = "serving_default"
 def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
     """Write variables, and the ops of compiled functions, to a folder.
 
-    Saved are the variables, objects, lists and assets that attributes of `obj` hold, and the
+    It saves the variables, objects, lists and assets that attributes of `obj` hold, and the
     functions decorated with `tf.function`, for each signature that they were called with or that
     `input_signature` or `get_concrete_function` gave. A function is saved as a list of calls of
     ops, so `load` needs none of its code. Sizes that are None in a signature remain unknown.
@@ -75,7 +75,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     if not is_saveable(obj):
         raise InvalidArgumentError(
             "saved_model.save: expected an object that holds variables, such as a tf.Module, a "
-            f"layer or a model, for export, got {type(obj).__name__}."
+            f"layer or a model, got {type(obj).__name__}."
         )
     writer = _ModelWriter(obj)
     values = writer.values(signatures)
@@ -120,7 +120,7 @@ class _ModelWriter:
         return self._numbers.get(id(variable))
 
     def _number_of(self, holder):
-        """Return the number of an object's node, which is added at the first call."""
+        """Return the index of an object's node; the first call for an object adds its node."""
         if id(holder) in self._numbers:
             return self._numbers[id(holder)]
         number = self._numbers[id(holder)] = len(self._nodes)
@@ -163,7 +163,7 @@ class _ModelWriter:
         try:
             return {SERVING: self._signature(SERVING, single[0])}
         except (SaveError, InvalidArgumentError):
-            return {}  # the user did not ask for this signature, and a warning names the function
+            return {}  # no error: this signature is a default, and a warning names the function
 
     def _signature(self, name, function):
         if isinstance(function, Layer):

@@ -1,4 +1,4 @@
-"""Signatures of saved functions: from specs to a graph for all unknown sizes."""
+"""Signatures of saved functions: traces a function to a graph that is valid for unknown sizes."""
 
 import inspect
 import math
@@ -51,7 +51,7 @@ class SavedSignature:
         return [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
 
     def of_rank(self, rank):
-        """Return the signature with `rank` as every unknown rank; None changes nothing."""
+        """Return the signature with `rank` instead of unknown ranks; itself if `rank` is None."""
         if rank is None:
             return self
         return self._with(
@@ -59,7 +59,7 @@ class SavedSignature:
         )
 
     def with_sizes(self, sizes):
-        """Yield the signature with unknown sizes, except of axis 0, set to variables' sizes."""
+        """Yield copies whose unknown sizes, except of axis 0, are replaced by known sizes."""
         opens = sum(n is None for s in self.specs for n in tuple(s.shape)[1:])
         roots = [math.isqrt(n) for n in sizes if math.isqrt(n) ** 2 == n]
         known = [None, *sorted({*roots, *sizes, 1}, key=lambda n: (n not in roots, n))]
@@ -68,7 +68,7 @@ class SavedSignature:
         if not 0 < opens <= _MOST_OPEN:
             return
         combinations = list(islice(product(known, repeat=opens), 1, _MOST_TRIED))
-        if opens > 1:  # few given sizes first, since they cover more; of these the small ones
+        if opens > 1:  # try those first that leave most sizes unknown, then small sizes
             combinations.sort(key=lambda c: (opens - c.count(None), math.prod(n or 1 for n in c)))
         for chosen in combinations:
             numbers = iter(chosen)
@@ -105,10 +105,10 @@ class TracedFunction:
 
     Attributes:
         graph: the GeneralGraph.
-        structure: the nest that the function returns, with a number for each tensor.
+        structure: the nest that the function returns, with a `Place` for each tensor.
         specs: a TensorSpec for each tensor of the result.
         signature: the SavedSignature.
-        shared: whether the first axes of all arguments have one size.
+        shared: whether the first axes of all arguments must have the same size.
     """
 
     def __init__(self, graph, structure, specs, signature, shared):
@@ -116,15 +116,15 @@ class TracedFunction:
         self.signature, self.shared = signature, shared
 
 
-_RANKS = range(5)  # for a tensor of unknown rank, these ranks are saved
-_MOST = 16  # the largest number of signatures that are saved for one signature with unknown sizes
+_RANKS = range(5)  # these ranks are traced for a tensor of unknown rank
+_MOST = 16  # one signature with unknown sizes is saved as at most this many signatures
 
 
 def all_traced(function, signature, name, sizes=()):
     """Trace `function` for a signature; return a list of TracedFunctions, one in most cases.
 
-    A tensor of unknown rank stands for each rank that the function accepts. If it does not accept
-    arbitrary sizes of other axes, it is traced for the sizes of variables.
+    For a tensor of unknown rank, the function is traced for each rank that it accepts. If it does
+    not accept arbitrary sizes of axes other than the first, it is traced for sizes of variables.
 
     Args:
         function: a Python function of the signature's arguments.
@@ -193,7 +193,7 @@ def _traced(function, signature, name, fills, most=math.inf):
     try:
         shapes = [trial for trial in _trial_shapes(specs) if _largest(trial[1]) <= most]
         if not shapes:
-            raise SaveError(f"{name} cannot be saved for arguments of so many elements.")
+            raise SaveError(f"{name} cannot be saved: an argument has over {most:,} elements.")
         trials = [partial(of_sizes, *trial) for trial in shapes]
         graph, shared = first_that_runs(trials, (InvalidArgumentError, ExportError))
     except ExportError as error:
@@ -202,7 +202,7 @@ def _traced(function, signature, name, fills, most=math.inf):
 
 
 def _trial_shapes(specs):
-    """Yield combinations to try: (whether first axes share a size, the shapes with Sizes)."""
+    """Yield what to try: (whether the first axes share one size, the shapes with Sizes)."""
     opens = [(i, axis) for i, s in enumerate(specs) for axis, n in enumerate(s.shape) if n is None]
     firsts = [place for place in opens if place[1] == 0]
     for shared in (False, True) if len(firsts) > 1 else (False,):
@@ -227,7 +227,7 @@ def _shapes(specs, sizes):
 
 
 def _numbered(result):
-    """Return (tensors of a result, the result with a number for each tensor)."""
+    """Return (the tensors in a result, the result with a `Place` instead of each tensor)."""
     tensors = []
 
     def number(leaf):
@@ -241,7 +241,7 @@ def _numbered(result):
 
 
 class Place:
-    """Stands for the tensor of this number in a nested result."""
+    """A placeholder in a nested result for the tensor with this number."""
 
     def __init__(self, number):
         self.number = number
@@ -263,7 +263,7 @@ def parameters_of(function):
 
 
 def signature_from(parameters):
-    """Return the `inspect.Signature` of `parameters_of`."""
+    """Return the `inspect.Signature` for a result of `parameters_of`."""
     made = []
     for name, kind, default in parameters:
         value = inspect.Parameter.empty if default is None else default[0]

@@ -1,4 +1,4 @@
-"""Functions that compute sizes, and arrays that depend on sizes, with ONNX's names."""
+"""NumPy functions, named as ONNX's operators, for sizes and arrays that depend on sizes."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def _divide(a, b):
 
 
 def _reshape(x, shape, allowzero=0):
-    # unless `allowzero` is set, 0 stands for the size of this axis of the input
+    # unless `allowzero` is set, an axis of size 0 in `shape` keeps the size that it has in `x`
     wanted = [n if n or allowzero else x.shape[i] for i, n in enumerate(shape.tolist())]
     return x.reshape(wanted)
 

@@ -6,8 +6,7 @@ from framework.core.errors import SaveError
 
 
 def saved_table(value):
-    """Return [keys, values, value of other keys, dtype, boundaries] of a table op; None for another
-    object."""
+    """Return [keys, values, default, dtype, boundaries] of a table op; None for other objects."""
     boundaries = getattr(value, "boundaries", None)
     if isinstance(boundaries, np.ndarray):
         return [None, None, None, value.dtype, boundaries]
@@ -16,8 +15,8 @@ def saved_table(value):
     keys, values, default = value.entries()
     if default is None:
         raise SaveError(
-            "all keys that the lookup table does not have must get one value, but this table "
-            "hashes them or raises an error"
+            "keys that the lookup table lacks must get one default value, but this table hashes "
+            "them or raises an error"
         )
     return [list(keys), list(values), default, value.dtype, None]
 
@@ -27,7 +26,7 @@ class SavedTable:
 
     Args:
         keys, values: lists.
-        default: the value of other keys.
+        default: the value of keys that are not in `keys`.
         dtype: a NumPy dtype.
         boundaries: an array of boundaries instead of keys and values, or None.
     """

@@ -217,7 +217,7 @@ def test_wrong_arguments_are_named(tmp_path):
     path = tmp_path / "m.onnx"
     for arguments, message in [
         ({"format": "litert"}, "LiteRT.*expected 'onnx'.*model.save"),
-        ({"format": "xml"}, "'xml' is not written here"),
+        ({"format": "xml"}, "'xml' is not supported"),
         ({"opset_version": 9}, "opset_version from 18 to 23, got 9"),
         ({"options": 1}, r"expected only opset_version as a further argument, got \['options'\]"),
         ({"input_signature": ["x"]}, "expected specs with a shape.*got 'x' for argument 0"),

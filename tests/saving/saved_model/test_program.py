@@ -147,7 +147,7 @@ def test_nan_in_json():
 
 @pytest.mark.parametrize("value", [{"python": "print"}, {"call": []}, {"a": 1, "b": 2}])
 def test_unknown_values_in_files(value):
-    with pytest.raises(DamagedFileError, match="unknown value"):
+    with pytest.raises(DamagedFileError, match="unsupported kind"):
         decoded(value)
 
 

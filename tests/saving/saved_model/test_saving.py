@@ -267,7 +267,7 @@ def test_two_open_first_axes(tmp_path):
     a, b = tf.ones([4, 2]), tf.ones([3, 2])
     assert found.free(a, b).shape == (4, 3)
     assert found.alike(a, a).shape == (4, 2)
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"one size of the first axis"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"same size of the first axis"):
         found.alike(a, b)
 
 

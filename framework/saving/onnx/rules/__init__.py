@@ -2,8 +2,9 @@
 
 A rule is `rule(b, *args, **attrs)`: the Builder, the arguments of the op (References, numbers and
 None) and its attributes. It returns the Reference of the output, or a list of them. The modules of
-this package group rules by kind, as `framework/ops/` does. An op without a rule that has a
-composite is translated by its composite; `without_rule.py` says why each other op has no rule.
+this package group rules by kind, as `framework/ops/` does. An op without a rule is translated by
+its composite (its definition by other ops), if it has one. For each other op, `without_rule.py`
+says why it has no rule.
 """
 
 from importlib import import_module

@@ -32,7 +32,7 @@ def channels_last(b, y, rank):
 
 
 def window_attributes(spatial, size, strides, padding, dilations):
-    """Return the attributes of an ONNX operator with windows."""
+    """Return the attributes of a convolution or pooling operator: kernel_shape, pads, ..."""
     found = {"kernel_shape": list(size), "strides": list(strides), "dilations": list(dilations)}
     if padding == "SAME" and not known(spatial):
         return {**found, "auto_pad": "SAME_UPPER"}

@@ -84,7 +84,7 @@ def unchanged(b, x):
 
 @rule("within", "in_order")
 def within(b, indices, **_):
-    """Return the indices unchanged: the runtime checks their range, but not their order."""
+    """Return the indices unchecked: the runtime checks their range itself, and never the order."""
     return indices
 
 
@@ -232,7 +232,7 @@ def _is_zero(b, x):
 @wide
 def floor_divide(b, x, y):
     if x.dtype.kind != "f":
-        # Div rounds towards zero, but x - x mod y is a multiple of y, so the quotient is exact.
+        # ONNX's Div rounds towards zero, but this quotient is exact: y divides x - x mod y.
         return b("Div", b("Sub", x, b("Mod", x, y)), y)
     # The quotient is computed from the remainder, because floor(1.0 / 0.1) is 10 instead of 9.
     exact = b("Round", b("Div", b("Sub", x, floor_mod(b, x, y)), y))
@@ -304,7 +304,7 @@ def moving_average(b, x, y, *, momentum):
 
 @rule("expm1")
 def expm1(b, x):
-    """Return tanh(x / 2) (exp(x) + 1), which is exact near 0."""
+    """Return tanh(x / 2) (exp(x) + 1), which is accurate near 0."""
     half = b("Tanh", b("Mul", x, number(b, 0.5, x)))
     return b("Mul", half, b("Add", b("Exp", x), number(b, 1, x)))
 

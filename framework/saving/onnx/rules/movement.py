@@ -184,14 +184,14 @@ def _advanced(b, x, items, arrays):
 
 
 def _index(b, index):
-    """Return an index array, constant or different between traces, as a Reference."""
+    """Return the Reference of an index array, which may differ between traces."""
     if type(index) is Varying:
         return b.varying([np.asarray(a, np.int64) for a in index.arrays])
     return b.constant(index, np.int64)
 
 
 def _tuples(b, x, index, first):
-    """Return (a Reference of index tuples, the number of axes that the arrays have)."""
+    """Return (the Reference of a tensor of index tuples, the rank of the index arrays)."""
     sizes = x.shape[first : first + len(index)]
     if any(type(i) is Varying for i in index):
         parts = [_index(b, i) for i in index]
@@ -221,7 +221,7 @@ def _part(b, x, items):
 
 
 def _without_ints(b, x, items):
-    """Return an index without ints: beside index arrays, an int is an array of one element."""
+    """Replace ints by 0-d arrays, which is how NumPy treats them beside index arrays."""
     if any(i is None for i in items):
         b.refuse("an index with both arrays and new axes is not supported")
     return [np.array(i) if isinstance(i, (int, np.integer)) else i for i in items], x
@@ -290,7 +290,7 @@ def take_along_axis(b, x, indices, *, axis):
 
 
 def _aligned(b, x, indices, axis):
-    """Broadcast two tensors along all axes except one, as in NumPy."""
+    """Broadcast two tensors along all axes except `axis`, as in NumPy."""
     for ref, other in ((0, 1), (1, 0)):
         pair = [x, indices]
         shape = [

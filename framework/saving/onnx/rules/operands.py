@@ -1,4 +1,4 @@
-"""Operands of rules: common dtypes, Python numbers beside tensors, and small integers."""
+"""Conversion of operands: common dtypes, Python numbers beside tensors, and small integers."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ def promoted(b, *args):
 
 
 def as_reference(b, value, dtype):
-    """Return a Reference, a number or a Size as a Reference of a dtype."""
+    """Convert a Reference, a number or a Size to a Reference of `dtype`."""
     if type(value) is Size:
         return b.cast(b.squeeze(b.size(value), 0), dtype)
     return b.cast(value, dtype) if type(value) is Reference else b.constant(value, dtype)

@@ -38,7 +38,7 @@ def max_index(b, x, *, size, strides, padding, dilations):
 
 @rule("window_sum")
 def window_sum(b, x, *, size, strides, padding, dilations):
-    """Translate to the mean times the window's size, which `divide` merges into one AveragePool."""
+    """Return the mean times the window's size; a `divide` that follows merges both to one mean."""
     window = window_attributes(x.shape[1:-1], size, strides, padding, dilations)
     if all(d == 1 for d in dilations):
         del window["dilations"]
@@ -51,7 +51,7 @@ def window_sum(b, x, *, size, strides, padding, dilations):
         return channels_last(b, y, x.rank)
 
     def divided(divisor):
-        """Return the sum divided by the windows' sizes; None for another divisor."""
+        """Return the mean if `divisor` is the number of elements of each window, else None."""
         if type(divisor) in (int, float):
             return mean(True) if divisor == math.prod(size) else None
         note = getattr(divisor, "note", None)

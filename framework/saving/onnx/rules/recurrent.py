@@ -78,7 +78,7 @@ def _blocks(b, z, count, units):
 
 
 def _operator(b, op_type, x, states, weights, order, how, **attrs):
-    """Add ONNX's operator; `order` lists for each of its gates the index in Keras's order."""
+    """Add an LSTM, GRU or RNN node; `order` has Keras's index of each of ONNX's gates."""
     units = states[0].shape[-1]
     kernel, recurrent_kernel, bias = weights
     x = flip(b, x, axis=1) if how["reverse"] else x
@@ -95,13 +95,13 @@ def _operator(b, op_type, x, states, weights, order, how, **attrs):
 
 
 def _gates(b, k, order, units):
-    """Return (1, gates * units, features) with the gates in ONNX's order."""
+    """Return `k` in shape (1, gates * units, features), with the gates in ONNX's order."""
     parts = [b.slice(k, [i * units], [(i + 1) * units], [0]) for i in order]
     return b.unsqueeze(parts[0] if len(parts) == 1 else b("Concat", *parts, axis=0), 0)
 
 
 def _biases(b, bias, order, units):
-    """Return the biases of inputs, then of states, in shape (1, 2 * gates * units)."""
+    """Return the biases for inputs, then those for states, in shape (1, 2 * gates * units)."""
     if bias is None:
         return None
     if len(bias.shape) == 2:

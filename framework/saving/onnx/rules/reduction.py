@@ -39,7 +39,7 @@ def reduce_mean(b, x, *, axis, keepdims):
         return _reduced(b, "ReduceMean", x, axis, keepdims)
     total = _reduced(b, "ReduceSum", b.cast(x, np.int64), axis, keepdims)
     count = b.squeeze(b.size(product(x.shape[i] for i in axis)), 0)
-    # Div of integers rounds towards zero, as the op does
+    # ONNX's Div of integers rounds towards zero, as this op does
     return b.cast(b("Div", total, count), x.dtype)
 
 

@@ -36,7 +36,7 @@ def resample_back(b, x, *, axis, sampling):
 
 
 def _product(b, x, axis, matrix):
-    """Multiply a matrix by `x` along an axis, moved to the second to last for the product."""
+    """Multiply `matrix` by `x` along `axis`, which is moved to the second to last and back."""
     perm = [i for i in range(x.rank) if i != axis]
     perm.insert(max(x.rank - 2, 0), axis)
     if x.rank == 1:

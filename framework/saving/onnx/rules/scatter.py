@@ -10,7 +10,7 @@ _BOOL = np.dtype(bool)
 
 
 def _into(b, x, ids, updates, reduction):
-    """Return `x` with rows combined; the axes of `ids` are the leading axes of the updates."""
+    """Return `x`; its rows `ids` are replaced by or combined with `updates` (`reduction`)."""
     places = b.unsqueeze(b.cast(ids, np.int64), -1)
     return b("ScatterND", x, places, updates, reduction=reduction)
 
@@ -60,7 +60,7 @@ def segment_take(b, x, ids):
 
 @rule("scatter_add")
 def scatter_add(b, g, indices, *, shape, axis):
-    """ScatterND adds rows along the first axis, so `axis` moves there and back."""
+    """Add rows by ScatterND, which indexes the first axis: `axis` is moved there and back."""
     shape, many = b.call.outputs[0].shape, len(indices.shape)
     moved = [*range(axis, axis + many), *range(axis), *range(axis + many, g.rank)]
     start = b.fill(0, (shape[axis], *shape[:axis], *shape[axis + 1 :]), g.dtype)
@@ -92,7 +92,7 @@ def row_min(b, x, ids, updates):
 
 @rule("places")
 def places(b, indices, *, shape, what, ignore=False):
-    """Return flat positions in a shape; with `ignore`, -1 for index tuples out of range."""
+    """Convert index tuples to flat positions; with `ignore`, tuples out of range become -1."""
     indices = b.cast(indices, np.int64)
     last = b.constant(np.array([-1]))
     strides = [product(shape[i + 1 :]) for i in range(len(shape))]

@@ -22,14 +22,14 @@ def look_up(b, keys, *, table):
     known, values, default = table.entries()
     if default is None:
         b.refuse(
-            "all keys that the table does not have must get one value, but this table hashes "
+            "keys that the table lacks must get one default value, but this table hashes "
             "them or raises an error. Use num_oov_indices=1"
         )
     return _encoded(b, keys, known, values, default, table.dtype)
 
 
 def _bins(b, x, boundaries):
-    """Count the boundaries that are at most the number."""
+    """Return the bin of each number: the count of boundaries that are at most the number."""
     x = b.cast(x, boundaries.dtype)
     above = b("GreaterOrEqual", b.unsqueeze(x, -1), b.constant(boundaries), dtype=bool)
     return b("ReduceSum", b.cast(above, np.int32), b.constant(np.array([-1])), keepdims=0)
