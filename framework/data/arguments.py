@@ -3,7 +3,7 @@
 import operator
 
 from framework.core.errors import DTypeError, InvalidArgumentError
-from framework.data.stage import Pipeline
+from framework.data.stage import DatasetBase
 
 
 def made(stage):
@@ -16,7 +16,7 @@ def made(stage):
 
 def stage_of(dataset, name):
     """Return the last stage of a Dataset; error messages begin with `name`."""
-    if not isinstance(dataset, Pipeline):
+    if not isinstance(dataset, DatasetBase):
         raise DTypeError(f"{name} must be a Dataset, got {type(dataset).__name__}.")
     return dataset._framework
 

@@ -10,7 +10,7 @@ from framework.core.tensor import Tensor
 from framework.data.pydataset import PyDataset, in_order
 from framework.data.row_gathering import Rows, batches, shuffled_blocks
 from framework.data.sparse_rows import SparseRows
-from framework.data.stage import INFINITE, Pipeline, walk
+from framework.data.stage import INFINITE, DatasetBase, walk
 from framework.data.structure import array_in, map_named, names
 from framework.ops.sparse_tensor import SparseTensor
 
@@ -45,7 +45,7 @@ def as_batches(
     are cast: do not write to them during training.
     """
     check_steps(steps)
-    if isinstance(x, Pipeline):
+    if isinstance(x, DatasetBase):
         description, source = "a Dataset", IterableBatches(x)
     elif _is_arrays(x):
         return ArrayBatches(x, y, sample_weight, batch_size, shuffle, seed, steps)
@@ -210,14 +210,14 @@ class IterableBatches(_Source):
 
     def __init__(self, source):
         self.source, self.read = source, as_batch
-        self.endless = isinstance(source, Pipeline) and source.cardinality().item() == INFINITE
+        self.endless = isinstance(source, DatasetBase) and source.cardinality().item() == INFINITE
         self.once = hasattr(source, "__next__")
         self._going = None
         self._empty = True
 
     @property
     def num_batches(self):
-        if isinstance(self.source, Pipeline):
+        if isinstance(self.source, DatasetBase):
             n = self.source.cardinality().item()
             return n if n >= 0 else None
         # `len` raises a TypeError if the length of a PyTorch DataLoader or a tf.data dataset is
@@ -237,7 +237,7 @@ class IterableBatches(_Source):
 
     def _shuffles(self):
         """Return the Dataset's stages whose order or random draws change in each iteration."""
-        if not isinstance(self.source, Pipeline):
+        if not isinstance(self.source, DatasetBase):
             return []
         return [stage for stage in walk(self.source._framework) if stage.epoch is not None]
 

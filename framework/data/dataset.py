@@ -18,7 +18,7 @@ from framework.data.iterator import Iterator, NumpyIterator
 from framework.data.ordering_methods import OrderingMethods
 from framework.data.parallel import AUTOTUNE  # noqa: F401 (a public name)
 from framework.data.records import matching
-from framework.data.stage import INFINITE, UNKNOWN, Counter, GeneratorStage, Pipeline, Slices
+from framework.data.stage import INFINITE, UNKNOWN, Counter, DatasetBase, GeneratorStage, Slices
 from framework.data.storing_methods import StoringMethods
 from framework.data.structure import array_in, like, map_named, packer, rows_in
 
@@ -26,7 +26,7 @@ INFINITE_CARDINALITY = INFINITE
 UNKNOWN_CARDINALITY = UNKNOWN
 
 
-class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods, Pipeline):
+class Dataset(OrderingMethods, ComputingMethods, BatchingMethods, StoringMethods, DatasetBase):
     """A sequence of elements that can be iterated repeatedly.
 
     An element is a tensor, or a tuple or dict of elements. Functions passed to `map`, `filter`,

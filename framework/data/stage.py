@@ -1,4 +1,4 @@
-"""Pipeline, its stages' base class `Stage`, and the source stages.
+"""`Stage`, the base class of a pipeline's stages; the source stages; the base class of Dataset.
 
 An `indexed` stage selects rows of arrays by number (`row_gathering.py`) and has `rows()` for one
 iteration. Other stages yield elements one by one from `elements()`. `after(n)` skips n elements, to
@@ -26,7 +26,7 @@ from framework.ops.sparse_tensor import SparseTensor, SparseTensorSpec, as_spars
 INFINITE, UNKNOWN = -1, -2
 
 
-class Pipeline:
+class DatasetBase:
     """The base class of Dataset; recognizes Datasets without an import of all stages.
 
     Attributes:

@@ -5,7 +5,7 @@ import numpy as np
 from framework.core import nest
 from framework.data.batches import ArrayBatches, IterableBatches
 from framework.data.order import Shuffle
-from framework.data.stage import Pipeline, Slices, walk
+from framework.data.stage import DatasetBase, Slices, walk
 
 _PASSING = {
     "InputLayer", "Flatten", "Reshape", "Permute", "Dropout", "ZeroPadding1D", "ZeroPadding2D",
@@ -96,7 +96,7 @@ def _unshuffled_labels(batches):
         if batches.shuffle or not isinstance(y, np.ndarray):
             return None
         return y, batches.batch_size, "Pass shuffle=True to fit, or shuffle the rows first."
-    if not isinstance(batches, IterableBatches) or not isinstance(batches.source, Pipeline):
+    if not isinstance(batches, IterableBatches) or not isinstance(batches.source, DatasetBase):
         return None
     stages = list(walk(batches.source._framework))
     source = stages[-1]
