@@ -2,8 +2,8 @@
 
 Functions that often return inf or nan run in a context in which NumPy does not warn. Add, subtract
 and multiply avoid the cost of the context, because they are called most often: a warning filter for
-the modules of ops and of assignments hides their overflow warnings. If filters are reset after the
-import (by pytest, or with `-W error`), these three operators warn as in NumPy.
+the modules of ops and of assignments hides their overflow warnings, and those of a few other ops.
+If filters are reset after the import (by pytest, or with `-W error`), these ops warn as in NumPy.
 """
 
 import contextvars

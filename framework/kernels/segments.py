@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from framework.core.dtypes import as_dtype
+from framework.core.numpy_warnings import no_warnings
 from framework.kernels.scatter import scatter_add
 
 
@@ -40,6 +41,7 @@ def over(ufunc, first):
     """Return an op's forward function that reduces the rows of each segment by `ufunc`, starting
     from `first(dtype)`."""
 
+    @no_warnings
     def forward(x, ids, *, count):
         x, ids = _kept(x, ids)
         width = math.prod(x.shape[1:])

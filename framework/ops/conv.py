@@ -3,6 +3,7 @@
 Arrays are channels-last. Attributes have one entry per spatial axis (see `kernels/windows.py`).
 """
 
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op, first_order_only
 from framework.kernels import conv as kernels
 from framework.kernels.windows import output_sizes
@@ -31,7 +32,8 @@ def _conv_by_w(g, x, w_shape, strides, padding, dilations, groups):
 
 
 conv = Op(
-    "conv", kernels.conv, _conv_by_x, _conv_by_w, kind="contraction", infer=_conv_infer, fresh=True
+    "conv", no_warnings(kernels.conv), _conv_by_x, _conv_by_w, kind="contraction",
+    infer=_conv_infer, fresh=True,
 )  # fmt: skip
 
 
@@ -53,7 +55,7 @@ def _input_by_w(h, g, w_shape, strides, padding, dilations, groups):
 # `conv_input` is the derivative of `conv` with respect to its first input: a transposed
 # convolution.
 conv_input = Op(
-    "conv_input", kernels.conv_input, _input_by_g, _input_by_w, kind="contraction",
+    "conv_input", no_warnings(kernels.conv_input), _input_by_g, _input_by_w, kind="contraction",
     infer=_input_infer, fresh=True,
 )  # fmt: skip
 
@@ -75,7 +77,7 @@ def _kernel_by_g(h, x, strides, padding, dilations, groups):
 
 # `conv_kernel` is the derivative of `conv` with respect to its second input, the kernel.
 conv_kernel = Op(
-    "conv_kernel", kernels.conv_kernel, _kernel_by_x, _kernel_by_g, kind="contraction",
+    "conv_kernel", no_warnings(kernels.conv_kernel), _kernel_by_x, _kernel_by_g, kind="contraction",
     infer=_kernel_infer, fresh=True,
 )  # fmt: skip
 
@@ -96,7 +98,7 @@ def _conv_bias_back_infer(_g, x, w, _y, *, needed, **_):
 
 
 conv_bias_back = Op(
-    "conv_bias_back", kernels.conv_bias_back, backward=first_order_only, outputs=None,
+    "conv_bias_back", no_warnings(kernels.conv_bias_back), backward=first_order_only, outputs=None,
     infer=_conv_bias_back_infer, fresh=True,
 )  # fmt: skip
 
@@ -116,7 +118,7 @@ def _conv_bias_composite(x, w, b, *, relu, **window):
 
 
 conv_bias = Op(
-    "conv_bias", kernels.conv_bias, backward=_conv_bias_rule, composite=_conv_bias_composite,
-    kind="contraction",
+    "conv_bias", no_warnings(kernels.conv_bias), backward=_conv_bias_rule,
+    composite=_conv_bias_composite, kind="contraction",
     infer=lambda x, w, b, *, relu, **window: _conv_infer(x, w, **window), fresh=True,
 )  # fmt: skip

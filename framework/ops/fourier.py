@@ -7,6 +7,7 @@ same transform (`ops.complex` defines cotangents of complex arrays).
 import numpy as np
 
 from framework.core.cast import cast
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op
 from framework.ops.complex import conjugated
 from framework.ops.elementwise import multiply
@@ -23,10 +24,12 @@ def _complex(transform, x, axes):
     return transform(x, axes=axes).astype(dtype, copy=False) if x.size else x.astype(dtype)
 
 
+@no_warnings
 def _fft(x, *, axes):
     return _complex(np.fft.fftn, x, axes)
 
 
+@no_warnings
 def _ifft(x, *, axes):
     return _complex(np.fft.ifftn, x, axes)
 
@@ -51,6 +54,7 @@ ifft = Op(
 # ---- transforms of real numbers ------------------------------------------------------------------
 
 
+@no_warnings
 def _rfft(x, *, length):
     return np.fft.rfft(x, length).astype(_complex_dtype(x.dtype), copy=False)
 
@@ -70,6 +74,7 @@ def _multiplicity(length):
     return times
 
 
+@no_warnings
 def _irfft(x, *, length):
     dtype = np.zeros((), _complex_dtype(x.dtype)).real.dtype
     return np.fft.irfft(x, length).astype(dtype, copy=False)

@@ -12,6 +12,7 @@ Najfeld & Havel 1995 (derivatives of matrix functions).
 import numpy as np
 
 from framework.core.errors import InvalidArgumentError
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op, no_derivative
 from framework.core.symbolic import KerasTensor, broadcast_shapes
 from framework.kernels import matrices
@@ -163,7 +164,7 @@ def _det_infer(x):
     return tuple(x.shape[:-2]), x.dtype
 
 
-det = Op("det", lambda x: np.linalg.det(x), _det_vjp, infer=_det_infer)
+det = Op("det", no_warnings(lambda x: np.linalg.det(x)), _det_vjp, infer=_det_infer)
 
 
 def _slogdet_backward(g, y, x):
@@ -176,6 +177,7 @@ def _slogdet_backward(g, y, x):
     return (factor * matrix_transpose(inverse(x)),)
 
 
+@no_warnings
 def _slogdet(x):
     sign, log = np.linalg.slogdet(x)
     return sign, log

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from framework.core.numpy_warnings import no_warnings
 from framework.core.op import Op, no_derivative
 from framework.kernels import pool as kernels
 from framework.kernels.windows import output_sizes
@@ -46,7 +47,7 @@ def _put(g, chosen, x_shape, size, strides, padding, dilations):
 cell_take = Op("cell_take", kernels.cell_take, _put, no_derivative,
                infer=lambda x, chosen, **_: (chosen.shape, x.dtype), fresh=True)  # fmt: skip
 cell_put = Op(
-    "cell_put", kernels.cell_put,
+    "cell_put", no_warnings(kernels.cell_put),
     lambda h, chosen, size, strides, padding, dilations: cell_take(
         h, chosen, size=size, strides=strides, padding=padding, dilations=dilations
     ),
@@ -74,9 +75,11 @@ def _spread(g, x_shape, size, strides, padding, dilations):
     )  # fmt: skip
 
 
-window_sum = Op("window_sum", kernels.window_sum, _spread, infer=_pool_infer, fresh=True)
+window_sum = Op(
+    "window_sum", no_warnings(kernels.window_sum), _spread, infer=_pool_infer, fresh=True
+)
 window_spread = Op(
-    "window_spread", kernels.window_spread,
+    "window_spread", no_warnings(kernels.window_spread),
     lambda h, size, strides, padding, dilations: window_sum(
         h, size=size, strides=strides, padding=padding, dilations=dilations
     ),

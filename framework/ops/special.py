@@ -120,6 +120,7 @@ logaddexp = binary(
 )  # fmt: skip
 
 
+@no_warnings
 def _sparsemax(x, *, axis):
     if not x.size:
         return x.copy()
