@@ -189,11 +189,11 @@ DIFFERENCES = {
     "float32 in TensorFlow": Difference(
         r"(?s)(?=.*leaky_relu\()(?=.*float64)", r"np\.float64\(-?\d.* instead of", near=1e-6
     ),
-    "`cast` of a variable to its own dtype returns the value; TensorFlow returns the variable": (
-        Difference(
-            r"(?s)v(\d+) = tf\.Variable\([^\n]*'(\w+)'.*cast\(v\1, (?:tf\.|')\2.*v\1\.assign",
-            r"\d\) instead of|\] instead of",
-        )
+    "`cast` of a variable to its own dtype returns the value; TensorFlow returns the variable, "
+    "which is a source of gradients": Difference(
+        r"(?s)v(\d+) = tf\.Variable\([^\n]*'(\w+)'.*(cast\(v\1, (?:tf\.|')\2.*v\1\.assign"
+        r"|gradient\([^\n]*cast\(v\1, (?:tf\.|')\2)",
+        r"\d\) instead of|\] instead of|instead of .*None|'stop'",
     ),
     "`moveaxis`, `swapaxes`, `argmin` and `take` of Keras accept a `tf.Variable`, and indices "
     "can be int8; Keras on TensorFlow and TensorFlow raise an error": _theirs(
@@ -411,10 +411,6 @@ DIFFERENCES = {
     "A jacobian without elements is empty; TensorFlow raises an error": _theirs(
         "Encountered an exception while vectorizing the jacobian|Graph execution error",
         r"jacobian\(",
-    ),
-    "`cast` of a variable to its own dtype is a tensor of its value; in TensorFlow it is the "
-    "variable itself, a source of gradients": Difference(
-        r"(?s)cast\(v\d.*\.gradient\(|\.gradient\([^\n]*cast\(v\d", r"None|'stop'",
     ),
     "`softmax_cross_entropy_with_logits` broadcasts arrays without elements too; TensorFlow "
     "returns a row for each row of logits": Difference(
