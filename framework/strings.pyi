@@ -14,3 +14,4 @@ from framework.functions.unicode import (
     unicode_split as unicode_split, unicode_split_with_offsets as unicode_split_with_offsets,
     unicode_transcode as unicode_transcode,
 )  # fmt: skip
+from framework.functions.unicode_scripts import unicode_script as unicode_script

@@ -94,7 +94,8 @@ TESTED_IN = {
         functions/cosine_transforms functions/fourier functions/framing
         functions/signal_windows""",
     "functions/test_strings.py": """
-        functions/bits functions/joining functions/sets functions/unicode""",
+        functions/bits functions/joining functions/sets functions/unicode
+        functions/unicode_scripts""",
     "functions/test_special.py": """
         functions/parts kernels/bessel kernels/gamma kernels/incomplete
         kernels/inverse_erf""",

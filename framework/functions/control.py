@@ -19,8 +19,11 @@ from framework.core.operations import FunctionOperation, operation
 from framework.core.recorders import pause_all, thread
 from framework.core.symbolic import KerasTensor
 from framework.core.tensor import Tensor
+from framework.functions import ragged
 from framework.functions.array import TensorArray
 from framework.ops import movement
+from framework.ops.ragged_spec import RaggedTensorSpec
+from framework.ops.ragged_tensor import RaggedTensor
 
 # ---- branches ------------------------------------------------------------------------------------
 
@@ -213,7 +216,7 @@ def _tensor_or_array(value):
 
 def _rows(elems, what):
     """Return the rows of `elems`, each a nest like `elems`, and the leaves of `elems`."""
-    leaves = [tensor(e) for e in nest.flatten(elems)]
+    leaves = [_tensor_or_ragged(e) for e in nest.flatten(elems)]
     if not leaves or any(not x.ndim for x in leaves):
         raise InvalidArgumentError(
             f"{what}: `elems` must be tensors of at least one axis, got shapes "
@@ -228,18 +231,40 @@ def _rows(elems, what):
         raise SymbolicValueError(f"{what}: the number of rows of `elems` is not known yet.")
     if not leaves[0].shape[0]:
         return [], leaves
-    columns = [movement.unstack(x, axis=0) for x in leaves]
+    columns = [
+        list(x) if isinstance(x, RaggedTensor) else movement.unstack(x, axis=0) for x in leaves
+    ]
     return [nest.pack_sequence_as(elems, row) for row in zip(*columns)], leaves
 
 
-def _stacked(results):
-    """Stack the results, structures of tensors, along a new first axis."""
+def _tensor_or_ragged(value, dtype=None):
+    return value if isinstance(value, RaggedTensor) else tensor(value, dtype)
+
+
+def _stacked(results, are_ragged=()):
+    """Stack the results, structures of tensors, along a new first axis.
+
+    Args:
+        results: one for each row.
+        are_ragged: for each leaf, whether its rows may differ in length.
+    """
     for other in results[1:]:
         nest.assert_same_structure(results[0], other)
-    columns = zip(*(nest.flatten(r) for r in results))
-    return nest.pack_sequence_as(
-        results[0], [movement.stack(*map(tensor, column), axis=0) for column in columns]
-    )
+    columns = list(zip(*(nest.flatten(r) for r in results)))
+    made = [
+        _stacked_rows(column) if is_ragged else movement.stack(*map(tensor, column), axis=0)
+        for column, is_ragged in zip(columns, are_ragged or [False] * len(columns), strict=True)
+    ]
+    return nest.pack_sequence_as(results[0], made)
+
+
+def _stacked_rows(rows):
+    if any(not row.ndim for row in rows):
+        raise InvalidArgumentError(
+            "map_fn: expected rows for a ragged tensor, got numbers. Pass the dtype of the "
+            "numbers as `fn_output_signature`, such as tf.int32."
+        )
+    return ragged.stack(rows)
 
 
 @operation
@@ -252,10 +277,10 @@ def map_fn(
 
     Args:
         fn: a function of a row of `elems` (a structure of rows, if `elems` is a structure).
-        elems: a tensor, or a nest of tensors with equal first sizes.
+        elems: a tensor, ragged or not, or a nest of tensors with equal first sizes.
         dtype: the older name of `fn_output_signature`.
-        fn_output_signature: dtypes or TensorSpecs, in the structure of the result of `fn`; by
-            default the structure and dtypes of `elems`.
+        fn_output_signature: dtypes, TensorSpecs or RaggedTensorSpecs, in the structure of the
+            result of `fn`; by default the structure and dtypes of `elems`.
         parallel_iterations, back_prop, swap_memory, infer_shape: ignored.
 
     >>> import framework as tf
@@ -266,10 +291,12 @@ def map_fn(
     rows, leaves = _rows(elems, "map_fn")
     signature = dtype if fn_output_signature is None else fn_output_signature
     wanted = elems if signature is None else signature
-    dtypes = [_dtype_of(w) for w in (leaves if signature is None else nest.flatten(signature))]
+    wanted_leaves = leaves if signature is None else nest.flatten(signature)
+    dtypes = [_dtype_of(w) for w in wanted_leaves]
+    are_ragged = [isinstance(w, (RaggedTensor, RaggedTensorSpec)) for w in wanted_leaves]
     if not rows:
-        return _of_no_rows(fn, elems, leaves, wanted, dtypes)
-    return _stacked([_checked(fn(row), wanted, dtypes) for row in rows])
+        return _of_no_rows(fn, elems, leaves, wanted, dtypes, are_ragged)
+    return _stacked([_checked(fn(row), wanted, dtypes) for row in rows], are_ragged)
 
 
 def _dtype_of(wanted):
@@ -282,16 +309,23 @@ def _checked(result, wanted, dtypes):
         nest.assert_same_structure(wanted, result)
     leaves = nest.flatten(result)
     return nest.pack_sequence_as(
-        result, [tensor(leaf, dtype) for leaf, dtype in zip(leaves, dtypes, strict=True)]
+        result, [_tensor_or_ragged(leaf, dtype) for leaf, dtype in zip(leaves, dtypes, strict=True)]
     )
 
 
-def _of_no_rows(fn, elems, leaves, wanted, dtypes):
+def _of_no_rows(fn, elems, leaves, wanted, dtypes, are_ragged):
     """Return an empty result for `elems` without rows; `fn` is called on zeros to get its shape."""
-    zeros = [Tensor(np.zeros(x.shape[1:], x.dtype.np)) for x in leaves]
+    zeros = [
+        x.values if isinstance(x, RaggedTensor) else Tensor(np.zeros(x.shape[1:], x.dtype.np))
+        for x in leaves
+    ]
     with pause_all():
         row = _checked(fn(nest.pack_sequence_as(elems, zeros)), wanted, dtypes)
-    return nest.map_structure(lambda y: Tensor(np.zeros((0, *y.shape), y.dtype.np)), row)
+    made = [
+        RaggedTensor(y[:0], [0]) if is_ragged else Tensor(np.zeros((0, *y.shape), y.dtype.np))
+        for y, is_ragged in zip(nest.flatten(row), are_ragged, strict=True)
+    ]
+    return nest.pack_sequence_as(row, made)
 
 
 def _folded(fn, elems, initializer, backwards, what):

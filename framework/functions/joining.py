@@ -31,13 +31,18 @@ def _join(*parts):
 
 
 @operation
-def join(inputs: Any, separator: Any = "", name: str | None = None) -> Tensor:
+def join(inputs: Any, separator: Any = "", name: str | None = None) -> Any:
     """Join the corresponding strings of several tensors; a scalar tensor broadcasts.
 
     Args:
-        inputs: a list of tensors of strings.
+        inputs: a list of tensors of strings; RaggedTensors must have rows of equal lengths.
         separator: the string between them.
     """
+    rows = [x for x in inputs if isinstance(x, RaggedTensor)]
+    if rows:
+        _require_equal_rows(rows)
+        flat = [x.flat_values if isinstance(x, RaggedTensor) else x for x in inputs]
+        return rows[0].with_flat_values(join(flat, separator))
     parts = [texts(x, "join") for x in inputs]
     if not parts:
         raise InvalidArgumentError("join: expected at least one tensor, got none.")
@@ -46,6 +51,15 @@ def join(inputs: Any, separator: Any = "", name: str | None = None) -> Tensor:
             f"join: expected tensors of the same shape, got {[tuple(x.shape) for x in parts]}."
         )
     return look_up_all(*parts, table=Each(_join, (_bytes(separator),)))
+
+
+def _require_equal_rows(rows):
+    splits = [[ends.numpy().tolist() for ends in x.nested_row_splits] for x in rows]
+    if any(other != splits[0] for other in splits):
+        raise ShapeError(
+            f"join: expected ragged tensors with rows of equal lengths, got row splits {splits[0]} "
+            f"and {next(other for other in splits if other != splits[0])}."
+        )
 
 
 class _JoinAlong(NamedTuple):

@@ -79,8 +79,9 @@ class Checkpoint(Tracked):
             setattr(self, name, value)
 
     def __setattr__(self, name, value):
-        object.__setattr__(self, name, value)
-        if deferred.waiting:
+        waiting = bool(deferred.waiting)
+        object.__setattr__(self, name, deferred.filling(value) if waiting else value)
+        if waiting:
             deferred.fill()
 
     def tracked(self):

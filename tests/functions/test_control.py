@@ -92,6 +92,20 @@ def test_map_fn():
     assert (empty.shape, empty.dtype) == ((0, 1), tf.float32)
 
 
+def test_map_fn_of_rows_of_different_lengths():
+    x = tf.ragged.constant([[1, 2, 3], [], [4]])
+    assert tf.map_fn(tf.math.square, x).to_list() == [[1, 4, 9], [], [16]]
+    same(tf.map_fn(tf.reduce_sum, x, fn_output_signature=tf.int32), [6, 0, 4])
+    spec = tf.RaggedTensorSpec([None, None], tf.int32)
+    counts = tf.map_fn(tf.ragged.range, tf.constant([[2, 0], [1, 0]]), fn_output_signature=spec)
+    assert (counts.to_list(), counts.dtype) == ([[[0, 1], []], [[0], []]], tf.int32)
+    nested = tf.ragged.constant([[[1], [2, 3]], [[4]]])
+    assert tf.map_fn(lambda rows: rows + 1, nested).to_list() == [[[2], [3, 4]], [[5]]]
+    assert tf.map_fn(tf.math.square, x[:0]).to_list() == []
+    with pytest.raises(ValueError, match="fn_output_signature"):
+        tf.map_fn(tf.reduce_sum, x)
+
+
 def test_map_fn_differentiates():
     x = tf.Variable([1.0, 2.0, 3.0])
     with tf.GradientTape() as tape:

@@ -109,6 +109,11 @@ MISTAKES = {
     "a segment": (lambda: strings.unsorted_segment_join(["a"], [3], 3), "from 0 to 2"),
     "a width": (lambda: strings.ngrams(["a"], 0), "ngram_width"),
     "a rank": (lambda: strings.ngrams("a", 1), "rank 1 or 2"),
+    "rows to join": (
+        lambda: strings.join([tf.ragged.constant([["a"], []]), tf.ragged.constant([["b", "c"]])]),
+        "equal lengths",
+    ),
+    "scripts of strings": (lambda: strings.unicode_script("a"), "expected ints"),
     "a codec": (lambda: strings.unicode_decode("a", "none"), "unknown encoding"),
     "an output": (lambda: strings.unicode_encode([1], "latin-1"), "`output_encoding`"),
     "errors": (lambda: strings.unicode_decode("a", "UTF-8", errors="skip"), "`errors`"),

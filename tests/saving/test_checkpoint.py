@@ -111,6 +111,26 @@ def test_values_wait_for_attributes_of_modules(tmp_path):
     del checkpoint
 
 
+def test_values_wait_for_items_of_lists_and_dicts(tmp_path):
+    values = [tf.Variable(float(n)) for n in range(8)]
+    named = {"a": values[5], "b": values[6], "c": values[7]}
+    path = tf.train.Checkpoint(items=values[:5], named=named).write(tmp_path / "c")
+    checkpoint = tf.train.Checkpoint()
+    status = checkpoint.read(path)
+    checkpoint.items, checkpoint.named = [None], {}
+    made = [tf.Variable(-1.0) for _ in range(8)]
+    checkpoint.items[0] = made[0]
+    checkpoint.items.append(made[1])
+    checkpoint.items.extend(made[2:3])
+    checkpoint.items += [made[3]]
+    checkpoint.items.insert(4, made[4])
+    checkpoint.named["a"] = made[5]
+    checkpoint.named.update(b=made[6])
+    checkpoint.named.setdefault("c", made[7])
+    assert [float(v) for v in made] == [float(n) for n in range(8)]
+    status.assert_consumed()
+
+
 def test_one_object_under_two_names(tmp_path):
     v = tf.Variable(3.0)
     path = tf.train.Checkpoint(a=v, b=v).write(tmp_path / "c")

@@ -68,6 +68,10 @@ CALLS = {
         lambda f: f(["a", ["b", "c"], "d"], "-"),
         [b"a-b-d", b"a-c-d"],
     ),
+    "strings.join 2": (
+        lambda f: f([tf.ragged.constant([["a"], [], ["b", "c"]])] * 2 + ["d"], "-"),
+        [[b"a-a-d"], [], [b"b-b-d", b"c-c-d"]],
+    ),
     "strings.length": (
         lambda f: f(["né", ""], "UTF8_CHAR"),
         [2, 0],
@@ -224,6 +228,14 @@ CALLS = {
     "strings.unicode_encode 2": (
         lambda f: f([0xD800, 66], "UTF-16-BE", errors="ignore"),
         b"\x00B",
+    ),
+    "strings.unicode_script": (
+        lambda f: f([0x82B8, 0x411, ord("a"), ord(" "), 0x301, 0x378, -1, 0x10FFFF, 0x110000]),
+        [17, 8, 25, 0, 1, 103, -1, 103, -1],
+    ),
+    "strings.unicode_script 2": (
+        lambda f: f(tf.ragged.constant([[0x4E16, 0x3053], [], [0x1F600]])),
+        [[17, 20], [], [0]],
     ),
     "strings.unicode_split": (
         lambda f: f(["né", ""], "UTF-8"),
