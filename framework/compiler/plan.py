@@ -127,6 +127,11 @@ class Plan:
     def _failed(self, error, _arrays):
         self.failure = error
 
+    def take_failure(self):
+        """Return the error of a first call that failed, or None; it is returned only once."""
+        error, self.failure = self.failure, None
+        return error
+
     @property
     def source(self):
         return self._form[0].source

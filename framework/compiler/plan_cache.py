@@ -290,11 +290,14 @@ class PlanCache:
 
     def failure(self, key):
         """Return the error of a plan whose first call has just failed, or None."""
-        found = [e.plan.failure for e in self.plans.get(key, ()) if e.plan.failure is not None]
-        return found[0] if found else None
+        found = [e.plan.take_failure() for e in self.plans.get(key, ())]
+        return next((error for error in found if error is not None), None)
 
     def without(self, key, error, run):
-        """Return `run()`, the eager result, after a plan raised `error`; refuse further plans."""
+        """Return `run()`, the eager result, after a plan raised `error`; refuse further plans.
+
+        If `run()` raises as well, the error is the program's own, and the plan is kept.
+        """
         result = run()
         self.plans.pop(key, None)
         self.refuse(key, f"running the plan failed ({brief(error)})", error)

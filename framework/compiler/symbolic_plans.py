@@ -184,9 +184,8 @@ class SymbolicPlan:
     def nbytes(self):
         return self._plan.nbytes
 
-    @property
-    def failure(self):
-        return self._plan.failure
+    def take_failure(self):
+        return self._plan.take_failure()
 
     @property
     def audit_due(self):

@@ -327,9 +327,8 @@ class TapePlan:
     def trouble(self):
         return self._plan.trouble
 
-    @property
-    def failure(self):
-        return self._plan.failure
+    def take_failure(self):
+        return self._plan.take_failure()
 
     @property
     def audit_due(self):

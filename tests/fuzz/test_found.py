@@ -5,6 +5,14 @@ import pytest
 from tests.fuzz.cases import assert_same
 
 FOUND = {
+    "an error of the program in the first calls of a plan": """
+@tf.function
+def f(a):
+    return tf.linalg.cholesky(a @ tf.transpose(a) + tf.eye(5))
+bad = data((5, 1), 'float32', 2, special=True)
+for x in (data((5, 1)), data((5, 1)), bad, bad, bad, bad, bad, data((5, 1))):
+    call(f, x)
+""",
     "a variable assigned by itself twice over": """
 v0 = tf.Variable([1.0, 2.0])
 @tf.function
