@@ -87,7 +87,7 @@ def _leading(op, xs, batched, attrs):
 
 
 def _all_rows(xs, batched):
-    """Return all operands with a leading axis of rows; operands without one are repeated."""
+    """Return the operands, each with a leading batch axis; those without one are repeated."""
     if all(batched):
         return xs
     count = _count(xs, batched)

@@ -4,7 +4,8 @@ An accumulator is a recorder. When it receives an op, it computes the tangents o
 those of the inputs, and keeps them while the outputs exist. Only recorders entered before the
 accumulator receive these computations, so nesting gives derivatives of derivatives.
 
-Ops have no rules for forward mode. The Jacobian J of an op follows from its vjp, J transposed:
+Ops have no derivative rules for forward mode. The Jacobian J of an op follows from its vjp, which
+multiplies by J transposed:
 
 - the J of an elementwise op is diagonal, so it equals its transpose: the vjp of the tangent is J t;
 - a linear op is applied to the tangent itself;
@@ -256,7 +257,7 @@ class _Transposition(GradientTape):
 
 
 class _RecordedCall:
-    """One recorded call of an op; `plan` lists the rules of the inputs that have tangents."""
+    """One recorded call of an op; `plan` lists derivative rules of inputs with tangents."""
 
     def __init__(self, op, plan, args, attrs, outputs, saved):
         self.op, self.plan, self.args, self.attrs = op, plan, args, attrs

@@ -1,8 +1,8 @@
 """jacobian and batch_jacobian: one backward pass for all elements of the target.
 
 The cotangent is the identity matrix, with a row for each element of the target; `batching.py`
-applies the rules to all rows together. If a rule cannot be batched, or if the caller asks for a
-loop, one backward pass runs for each element.
+applies the derivative rules to all rows together. If a rule cannot be batched, or if the caller
+asks for a loop, one backward pass runs for each element.
 """
 
 import math

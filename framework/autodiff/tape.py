@@ -379,7 +379,7 @@ class GradientTape(TapeNotes, Jacobians):
             grads[serial] = grads[serial] + d if serial in grads else d
 
     def _joined(self, op, produced, read, grads, needed, kept, taped):
-        """Run the rules of an op with a joint rule or several outputs."""
+        """Run the derivative rules of an op with several outputs or one rule for all inputs."""
         g = cotangents(grads, kept, produced, taped, op.takes_none)
         if g is None:
             self._note_unmet(op, produced, read)

@@ -130,7 +130,13 @@ class _Guard(Recorder):
     """Recorder that raises on events that every row needs separately: draws and assignments."""
 
     def random_draw(self, draw, tensor):
-        raise BatchedValueError("Each row needs its own random numbers.")
+        raise BatchedValueError(
+            "`fn` draws random numbers, and each row needs its own: draw them before the call and "
+            "pass them in `elems`, or allow a loop over the rows."
+        )
 
     def variable_assigned(self, variable, value):
-        raise BatchedValueError(f"The function assigns to {variable.name} for each row.")
+        raise BatchedValueError(
+            f"`fn` assigns to {variable.name}, which each row would repeat: return the value and "
+            "assign it after the call, or allow a loop over the rows."
+        )

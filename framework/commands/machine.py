@@ -77,7 +77,8 @@ def _versions():
 def _numba():
     if reason := tier.numba_missing():
         return "--", f"not used ({reason}); it is faster: pip install 'framework[fast]'"
-    from framework.kernels.matmul import dot  # uses a Numba kernel for matrices of this size
+    # For 256 × 256 matrices, `dot` uses a Numba kernel, which is compared with NumPy.
+    from framework.kernels.matmul import dot
 
     a = np.arange(256 * 256, dtype=np.float32).reshape(256, 256) % 7
     close = np.allclose(dot(a, a), a @ a)

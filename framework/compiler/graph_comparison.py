@@ -36,7 +36,7 @@ def difference(a, b, given=None):
     """Return the first `Difference` between two graphs, or None if they are equal.
 
     Args:
-        given: {id of an argument of `b`: the number in its place in `a`}.
+        given: {id of an argument of `b`: the number that `a` contains instead of it}.
     """
     if any(b.watched.get(serial, watched) != watched for serial, watched in a.watched.items()):
         return Difference("", guarded=True)

@@ -105,7 +105,7 @@ class _LayerRef:
     def path(self):
         layer = self._layer()
         if layer is not None:
-            self._path = layer.path or layer.name  # A layer without weights may have no path.
+            self._path = layer.path or layer.name  # An unbuilt layer has no `layer.path`.
         return self._path
 
 

@@ -68,7 +68,10 @@ def _readers(graph):
 
 
 def _with_convolution(pooling, uses, readers):
-    """Return replacements for pooling, its convolution and their backward pass; {} if unmatched."""
+    """Return {id of a node: replacing nodes} for pooling, its convolution and their gradients.
+
+    Return {} if the pattern is absent.
+    """
     (all_y,) = pooling.inputs
     convolution = all_y.node
     if (
@@ -104,7 +107,10 @@ def _with_convolution(pooling, uses, readers):
 
 
 def _with_derivative(by_x, readers, order, replacements):
-    """Return replacements: one node for both gradients of a convolution; {} if unmatched."""
+    """Return {id of a node: replacing nodes}: one node computes both gradients of a convolution.
+
+    Return {} if the pattern is absent.
+    """
     g, w = by_x.args
     window = {name: value for name, value in by_x.attrs.items() if name != "sizes"}
     attrs = {**window, "size": tuple(w.shape[:-2])}
@@ -131,7 +137,7 @@ def _with_derivative(by_x, readers, order, replacements):
 
 
 def _with_slope(back, readers, order, replacements):
-    """Return replacements for GELU and its gradient; {} if unmatched.
+    """Return {id of a node: replacing nodes} for GELU and its gradient; {} if not found.
 
     The gradient becomes cotangent * derivative. GELU and the derivative have common subexpressions,
     which one loop or NumPy kernel computes once.

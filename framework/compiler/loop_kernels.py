@@ -74,11 +74,11 @@ class LoopKernel:
         return self._native
 
     def compiled(self):
-        """Return the machine code as a function of arrays; see `native`."""
+        """Return the compiled kernel as a callable that takes arrays; see `native`."""
         return self.native().call
 
     def address(self):
-        """Return the address of the machine code of a task."""
+        """Return the address of the compiled kernel, by which a thread team calls it."""
         return self.native().address
 
     def __call__(self, *arrays):

@@ -37,7 +37,7 @@ _RESULTS = 3
 
 
 def listening_tape():
-    """Return the tape if the only open recorder is a plain GradientTape, else None."""
+    """Return the tape if the only open recorder is a GradientTape (no subclass), else None."""
     stack = thread.stack
     alone = len(stack) == 1 and type(stack[0]) is GradientTape and thread.symbolic is None
     return stack[0] if alone and thread.numerics is None else None
@@ -229,8 +229,8 @@ class _TapedTrace:
     def differentiate(self):
         """Trace the gradients; set and return `joint`.
 
-        Only rules of the op table can run, because a user's gradient function would be called once
-        more than the user expects.
+        Only derivative rules of the op table can run, because a user's gradient function would be
+        called once more than the user expects.
 
         Raises:
             NoPlanError: gradients cannot be traced; the message is the reason.

@@ -12,7 +12,7 @@ def exclusive(array, holders=1, contiguous=False):
 
     With `contiguous`, the array must also be in C order.
 
-    The caller counts the names, attributes and list places *of its own* that refer to the array;
+    The caller counts the names, attributes and list items *of its own* that refer to the array;
     the argument of this call is not counted. Views hold their base, so an array that is viewed
     anywhere, or is a view itself, is not exclusive. The result is False if the interpreter cannot
     count references.

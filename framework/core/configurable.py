@@ -202,7 +202,7 @@ class Configurable(Owning):
         """Check that the values of the fields are compatible, after all are set."""
 
     def get_config(self):
-        """Return the constructor's arguments as plain values, for `from_config`."""
+        """Return the constructor's arguments as JSON-like values, for `from_config`."""
         fields = fields_of(type(self)).items()
         return {n: serialize_field(f, value_of(self, n)) for n, f in fields}
 

@@ -236,7 +236,7 @@ class Op:
 
     def chain(self, mask):
         """Return the result of `plan` as a linked list `(position, rule, reads, pick, rest)`, the
-        fastest form for the tape; None if the inputs have no rules, or only a joint one.
+        fastest form for the tape; None if no input has a derivative rule of its own.
 
         `reads`: READS_NOTHING, READS_INPUT (at position `pick`), READS_PICKED, or READS_OUTPUT.
         """

@@ -121,7 +121,8 @@ def apply(operation, args, kwargs, error=None) -> Any:
     Args:
         operation: a FunctionOperation.
         args, kwargs: its arguments, KerasTensors among them.
-        error: the error that its ops raised on KerasTensors; raised again if stand-ins fail too.
+        error: the error that its ops raised on KerasTensors; raised again if the
+            call on small arrays fails, too.
     """
     leaves = nest.flatten((args, kwargs))
     failure = None
@@ -145,7 +146,7 @@ def apply(operation, args, kwargs, error=None) -> Any:
 
 
 def _explained(failure, leaves):
-    """Return the error of the run on stand-ins; a FrameworkError also names the symbolic shapes."""
+    """Return the error of a call on small arrays; a FrameworkError also names symbolic shapes."""
     if isinstance(failure, FrameworkError):
         shapes = ", ".join(str(x.shape) for x in leaves if isinstance(x, KerasTensor))
         failure.args = (f"{failure} [no sizes that replace None fit the shapes {shapes}]",)
@@ -153,12 +154,14 @@ def _explained(failure, leaves):
 
 
 def _outputs(operation, args, kwargs, runs, possible=None):
-    """Return the results of runs on stand-ins as KerasTensors; sizes that differ are unknown.
+    """Return the results as KerasTensors; sizes that differ between the runs become None.
 
     Args:
         operation, args, kwargs: the call.
-        runs: the call's results, one entry per run.
-        possible: the sizes that count as known in results, if sizes were guessed; None: all.
+        runs: the results of the call on small arrays, one entry per run; each run uses other
+            numbers for the unknown sizes.
+        possible: if unknown sizes were guessed, the sizes that results may have; others become
+            None. None allows all sizes.
     """
     flat = [nest.flatten(run) for run in runs]
     if len({len(leaves) for leaves in flat}) > 1:

@@ -149,7 +149,7 @@ def load_npy(data, what):
     """Return the array in `data`, the bytes of a .npy file; elements are numbers or plain objects.
 
     Raises:
-        UnsafeFileError: an object is not plain data.
+        UnsafeFileError: an object is not plain data (numbers, strings, containers).
         DamagedFileError: the file is truncated or malformed.
     """
     file = io.BytesIO(data)

@@ -70,11 +70,17 @@ _SCALARS = (str, bytes, int, float, bool, type(None))
 
 
 def _key(value):
-    """Return a dict key or set element if it is plain; hashing nested tuples could take forever."""
+    """Return a dict key or set element that is a scalar or a tuple of scalars, else raise an error.
+
+    Nested tuples are refused, because hashing them could take forever.
+    """
     parts = value if type(value) is tuple else (value,)
     if all(type(part) in _SCALARS for part in parts):
         return value
-    raise ValueError(f"expected a plain dict key or set element, got {type(value).__name__}")
+    raise ValueError(
+        "expected a str, bytes, int, float, bool, None or a tuple of these as a dict key or set "
+        f"element, got {type(value).__name__}"
+    )
 
 
 # ---- functions that old protocols call for plain data --------------------------------------------

@@ -21,7 +21,7 @@ serials = itertools.count(1)
 
 
 class Recorder:
-    """Base class: ignores all events; subclasses override the events that they need."""
+    """Base class: ignores all events; subclasses override methods for events that they need."""
 
     replays = False  # True if every computation must run as an op, so that it can be repeated
     differentiates = False  # True for a recorder that may differentiate the recorded ops
@@ -30,22 +30,22 @@ class Recorder:
     aside = None  # a recorder that replaces this one inside `pause_all`, or None
 
     def op(self, op: Any, args: Any, attrs: Any, outputs: Any, saved: Any) -> None:
-        """Event: the call `op(*args, **attrs)` returned `outputs`; rules may read `saved`."""
+        """Called after `op(*args, **attrs)` returned `outputs`; `saved` is for its derivatives."""
 
     def variable_read(self, variable: Any, tensor: TensorLike) -> None:
-        """Event: reading `variable` returned the new tensor `tensor`."""
+        """Called after reading `variable` returned the new tensor `tensor`."""
 
     def variable_assigned(self, variable: Any, value: TensorLike) -> None:
-        """Event: `variable` is about to be assigned the tensor `value`."""
+        """Called before `variable` is assigned the tensor `value`."""
 
     def random_draw(self, draw: Any, tensor: TensorLike) -> None:
-        """Event: the draw `draw` returned `tensor`; calling `draw` again makes the next draw."""
+        """Called after the random draw `draw` returned `tensor`; `draw()` makes the next draw."""
 
     def value_read(self, tensor: TensorLike, how: Any) -> None:
-        """Event: Python code read the value of `tensor` by `how` ("bool", "numpy", ...)."""
+        """Called when Python code reads the value of `tensor` by `how` ("bool", "numpy", ...)."""
 
     def begin_block(self, key: TensorLike, inputs: TensorLike, variables: Any):
-        """Event: the caller will now change `variables` by ops that `key` and `inputs` determine.
+        """Called before the caller changes `variables` by ops that `key` and `inputs` determine.
 
         `key` is compared by `==`, `inputs` are tensors. Returns True if the recorder does not need
         these ops, for example because it has traced the same block before; the caller may then
@@ -54,16 +54,16 @@ class Recorder:
         return False
 
     def end_block(self):
-        """Event: the block that `begin_block` announced is over."""
+        """Called after the ops that `begin_block` announced."""
 
     def layer_call(self, layer: Any) -> None:
-        """Event: the innermost layer call is now that of `layer`, or there is none (None)."""
+        """Called when the innermost open layer call becomes that of `layer`; None: none is open."""
 
     def loss_added(self, tensor: TensorLike) -> None:
-        """Event: a layer added `tensor` to its `losses`."""
+        """Called when a layer adds `tensor` to its `losses`."""
 
     def effect(self, what: str) -> None:
-        """Event: `what`, such as "tf.print", has an effect outside the program."""
+        """Called when `what`, such as "tf.print", has an effect outside the program."""
 
 
 class _Thread(threading.local):

@@ -38,11 +38,11 @@ SMALL = (1, 2, 3, 4)
 """Sizes that are tried as guesses for unknown sizes, besides those in the arguments."""
 
 LARGEST = 1 << 20
-"""The maximum number of elements of a stand-in; the smallest sizes may give 64 times as many."""
+"""The maximum number of elements of a small array; the smallest sizes may give 64 times as many."""
 
 
 class At(NamedTuple):
-    """An assumption: values for the unknown sizes of inputs, and the contents of stand-ins.
+    """An assumption: numbers for unknown input sizes, and the values in the small arrays.
 
     Args:
         first, others: the size of a first axis and of other axes, where it is unknown.
@@ -108,7 +108,7 @@ def is_symbolic(*nests):
 
 
 def results_at(operation, args, kwargs, k):
-    """Return the results of the call on stand-ins for the assumption `k`, an At."""
+    """Return the results of the call on small arrays, under the assumption `k` (an At)."""
 
     def stand_in(leaf):
         return _stand_in(leaf, k) if isinstance(leaf, KerasTensor) else leaf
@@ -175,11 +175,11 @@ def _value(x, k):
     return found if index is None else nest.flatten(found)[index]
 
 
-# ---- shapes of stand-ins -------------------------------------------------------------------------
+# ---- shapes of the small arrays ------------------------------------------------------------------
 
 
 def shape_at(x, k):
-    """Return the shape of a KerasTensor's stand-in under the assumption `k`, an At."""
+    """Return the shape of the small array for a KerasTensor, under the assumption `k` (an At)."""
     if None not in x.shape:
         return x.shape
     if ("shape", k) not in _memo(x):

@@ -27,7 +27,7 @@ class KerasTensor(Operand):
     """
 
     # `origin` is (operation, args, kwargs, index) of the call that computed the tensor; None for an
-    # input. `_stand_ins` is used by `core/standins.py`.
+    # input. `_stand_ins` caches the shapes of small arrays for shape inference (`standins.py`).
     __slots__ = (
         "__weakref__", "_keras_mask", "_stand_ins", "dtype", "name", "origin", "shape", "sparse",
     )  # fmt: skip
@@ -124,7 +124,7 @@ class calling:
 
 
 class drawn_as_zeros(str):
-    """The name of a call on stand-ins, set as `thread.symbolic`: random draws then return zeros."""
+    """The name of a call that only infers shapes: while it is `thread.symbolic`, draws return 0."""
 
     __slots__ = ()
 

@@ -56,7 +56,7 @@ class CoreVariable(Operators):
 
     @property
     def array(self):
-        """The variable's buffer; recorders get no event. Call `exclusive` before writing to it."""
+        """The buffer; tapes do not see this read. Write only if `exclusive(...)` returns True."""
         return self._array
 
     @property

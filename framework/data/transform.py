@@ -111,7 +111,7 @@ def _as_tuple(value):
 
 def _symbol(spec, _):
     if type(spec) is not TensorSpec or spec.shape is None:
-        raise InvalidArgumentError("element_spec: a dataset or sparse tensor has no symbolic form.")
+        raise InvalidArgumentError("element_spec: expected a dense tensor of known rank.")
     return KerasTensor(tuple(spec.shape), spec.dtype)
 
 
@@ -123,7 +123,13 @@ def _spec_of_symbol(value, _):
 
 
 def _with_unknown_batch_size(spec, argument, argument_spec):
-    """Return `spec` with None for first sizes that equal an argument's unknown batch size."""
+    """Set leading dimensions of `spec` to None where they equal a batch size that is unknown.
+
+    Args:
+        spec: the spec of a function's result for `argument`.
+        argument: a nest of tensors.
+        argument_spec: its spec, in which unknown batch sizes are None.
+    """
     pairs = zip(nest.flatten(argument), nest.flatten(argument_spec))
     sizes = {t.shape[0] for t, s in pairs if getattr(s, "shape", None) and s.shape[0] is None}
 

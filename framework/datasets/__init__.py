@@ -1,4 +1,4 @@
-"""Example data sets, part of the package, read from local files, or downloaded."""
+"""Example data sets: bundled with the package, read from local files, or downloaded."""
 
 from framework.core.lazy import attach_stub
 

@@ -277,7 +277,7 @@ def map_fn(
 
     Args:
         fn: a function of a row of `elems` (a structure of rows, if `elems` is a structure).
-        elems: a tensor, ragged or not, or a nest of tensors with equal first sizes.
+        elems: a tensor, ragged or not, or a nest of tensors whose first axes have equal sizes.
         dtype: the older name of `fn_output_signature`.
         fn_output_signature: dtypes, TensorSpecs or RaggedTensorSpecs, in the structure of the
             result of `fn`; by default the structure and dtypes of `elems`.
@@ -355,7 +355,7 @@ def foldl(
 
     Args:
         fn: a function of the accumulated value and a row of `elems`.
-        elems: a tensor, or a nest of tensors with equal first sizes.
+        elems: a tensor, or a nest of tensors whose first axes have equal sizes.
         initializer: the initial `a`; None means the first row.
         parallel_iterations, back_prop, swap_memory: ignored.
 

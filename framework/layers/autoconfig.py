@@ -28,8 +28,8 @@ def with_init_arguments(layer, config):
         if not all(isinstance(leaf, _PLAIN) for leaf in nest.flatten(value)):
             raise NotImplementedError(
                 f"{type(layer).__name__} has its own __init__, and its argument {name!r} is not a "
-                "plain value: give the class a get_config() that returns super().get_config() and "
-                "its own arguments as plain values."
+                "number, string, bool, None or a nest of these: give the class a get_config() that "
+                "returns super().get_config() and its own arguments, converted to such values."
             )
     # `config` already has the current `name`, `trainable` and `dtype`
     for name in ("name", "trainable", "dtype"):

@@ -47,7 +47,7 @@ class Operation(Owning, metaclass=_EveryOperation):
 
     A subclass defines `call`, and `compute_output_spec` if the outputs cannot be inferred by
     running `call` on KerasTensors. `get_config` returns the constructor's arguments if they are
-    plain values.
+    numbers, strings, bools, None or nests of these.
 
     Args:
         name: a string without "/"; derived from the class name if None.
@@ -137,7 +137,8 @@ class Operation(Owning, metaclass=_EveryOperation):
         """Return the constructor's arguments as plain values, for `from_config`.
 
         Raises:
-            NotImplementedError: an argument is not plain, and the class has no `get_config`.
+            NotImplementedError: an argument is not a number, a string, a bool, None or a nest of
+                these, and the class has no `get_config`.
         """
         config = {"name": self.name}
         return (

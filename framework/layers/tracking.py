@@ -59,7 +59,7 @@ class LayerRecord(Record):
         self.losses = []
 
     def held(self):
-        """Return objects that the layer holds in this record rather than in attributes."""
+        """Return sublayers that the layer stores in this record instead of in attributes."""
         return ()
 
 

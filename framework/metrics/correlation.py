@@ -112,7 +112,7 @@ class R2Score(Metric, direction="up"):
     Args:
         class_aggregation: "uniform_average" for the mean over outputs, "variance_weighted_average"
             for the mean weighted by the labels' variances, None for one score per output.
-        num_regressors: the number of features, for the adjusted score; 0 for the plain one.
+        num_regressors: the number of features, for the adjusted score; 0: no adjustment.
         name, dtype: as in `Metric`.
 
     Example:

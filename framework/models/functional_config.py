@@ -128,7 +128,10 @@ class _Calls:
         for record in records:
             name = record.get("name")
             if not isinstance(name, str) or name in self._operations:
-                raise LoadError(f"Functional model: expected a unique layer name, got {name!r}.")
+                raise LoadError(
+                    "Functional model: expected a layer name that occurs once in the config, "
+                    f"got {name!r}."
+                )
             self._operations[name] = operation = _operation(record)
             self._outputs[name] = [[operation.output]] if isinstance(operation, InputLayer) else []
             self._waiting[name] = list(record.get("inbound_nodes") or ())

@@ -1,4 +1,4 @@
-"""Extraction of image patches, whose pixels become channels, composed of ops that move elements."""
+"""Extraction of image patches, whose pixels become channels, by data-movement ops."""
 
 import itertools
 import math

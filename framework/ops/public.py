@@ -12,7 +12,7 @@ from importlib import import_module
 from framework.core.errors import FrameworkError
 from framework.core.op import Binary, Unary
 
-MODULES = ("elementwise", "special", "numerics")  # the files of this package with declarations
+MODULES = ("elementwise", "special", "numerics")  # the modules of this package that call `public`
 
 TENSORFLOW, KERAS = {}, {}
 """Map the name of a function to its op, the description of its result, and its rule's name."""

@@ -6,7 +6,7 @@ zlib computes 1 to 3 GB/s on one core. A CRC is the remainder of a polynomial ov
 
 the multiple of CRC-32's own polynomial that has three terms and the lowest degree. Squaring a
 polynomial over GF(2) doubles its exponents, so this also holds for words of 32 bits instead of
-single bits: a word may be replaced by itself at two later places of the message, 49961 and 91639
+single bits: a word may be replaced by itself at two later positions of the message, 49961 and 91639
 words further. At the end 91639 words are left, whose remainder zlib computes. For large data, the
 square of the polynomial, with twice these distances, needs half as many NumPy calls, each of which
 releases and takes the interpreter's lock.
@@ -63,7 +63,7 @@ class Crc32:
         return self._crc if self._words is None else self._folded()
 
     def _fold(self, message):
-        """XOR each word into its two later places; the ring buffer ends at the farther place."""
+        """XOR each word into two later positions; the ring buffer ends at the farther one."""
         ring, at, done = self._words, self._at, 0
         size, gap = len(ring), self._gap
         while done < len(message):

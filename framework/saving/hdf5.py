@@ -298,7 +298,7 @@ def _walk(file, name, limits):
             where = f"{path}/{_decoded(raw, name)}" if path else _decoded(raw, name)
             if group.links.get_info(raw).type != library.h5l.TYPE_HARD:
                 raise UnsafeFileError(
-                    f"{name}: {where} is a link to another place or file, which is not allowed."
+                    f"{name}: {where} is a link to another object or file, which is not allowed."
                 )
             found = library.h5o.open(group, raw)
             info = library.h5o.get_info(found)

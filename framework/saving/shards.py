@@ -280,13 +280,13 @@ class ShardReader:
 
 
 def _checked_map(index):
-    """Return {group: file names} of an index; raise ValueError unless they are plain names."""
+    """Return {group: file names} of an index; raise an error if a name could leave the folder."""
     found = {}
     for group, names in index["weight_map"].items():
         names = [names] if isinstance(names, str) else names  # noqa: PLW2901
         if not isinstance(names, list) or not all(map(_is_name, names)):
             raise UnsafeFileError(
-                f"weight_map: {group!r:.60}: expected plain file names, got {names!r:.80}."
+                f"weight_map: {group!r:.60}: expected .weights.h5 file names, got {names!r:.80}."
             )
         found[group] = names
     return found

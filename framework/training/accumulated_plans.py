@@ -26,7 +26,7 @@ _OUTPUTS, _GRADIENTS = ObjectToken("returns outputs"), ObjectToken("returns grad
 
 
 class StepParts:
-    """Runs all calls of a `TrainingStep` by compiled plans, except the plain step."""
+    """Runs a `TrainingStep` by plans if it accumulates or reports; also `gradients` and `apply`."""
 
     def __init__(self, step):
         self._step = step

@@ -41,13 +41,14 @@ class Plans:
         return not self._model.run_eagerly and compiles()
 
     def __call__(self, run, batch, held=(), extra=(), names=BATCH):
-        """Return the result of `run(*batch, *held)`, computed by a plan.
+        """Return the result of `run(*batch, *held)`, computed by a compiled plan.
 
         Args:
             run: the Python function to trace.
-            batch: a list of nests of tensors and arrays, or None.
-            held: further arguments: nests of tensors, arrays and strings, not converted.
-            extra: additions to the key under which the plan is cached.
+            batch: a list; each item is None or a nest of tensors and arrays.
+            held: further arguments, passed without conversion, such as accumulated gradients:
+                nests of tensors, arrays and strings.
+            extra: additional parts of the key under which the plan is cached.
             names: the arguments' names in the generated source.
         """
         arrays = []

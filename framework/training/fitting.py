@@ -1,6 +1,6 @@
 """fit, evaluate and predict: check the arguments, choose the step, and run the epochs.
 
-A plain `fit` runs through seven modules:
+`fit` without special options uses seven modules:
 
 1. `fitting.py`: `fit` turns its arguments into batches and chooses the step.
 2. `epochs.py`: the loop over epochs and batches calls the step and the callbacks.

@@ -15,7 +15,10 @@ def label(variable):
 
 
 class Link(NamedTuple):
-    """An edge between serial numbers of tensors; `output` is None if the path ends here."""
+    """An edge from an input of an op to an output, both given by the tensors' serial numbers.
+
+    `output` is None if no gradient flows back through the op: the path ends here.
+    """
 
     op: object
     input: int
@@ -31,7 +34,7 @@ def only_blocked(links, mine, targets):
 
 
 def links_of(tape):
-    """Return the record as links; after a backward pass only edges without a cotangent remain."""
+    """Return a tape's recorded edges; after a backward pass, only those without a cotangent."""
     layers = Layers(tape)
     found = []
     for step in steps(tape):
@@ -77,7 +80,7 @@ def forward(links, start):
 
 
 def ends_of(tape, links, reached):
-    """Return {reason: remedy} for the places where paths from the source end."""
+    """Return {reason: remedy} for the ops and assignments at which paths from the source end."""
     found = {}
     for link in links:
         if link.output is None and link.input in reached:

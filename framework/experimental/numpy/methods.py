@@ -44,7 +44,7 @@ def _members():
 
 
 def add_methods():
-    """Add to Tensor those of the methods that it does not have yet."""
+    """Add NumPy's array methods to Tensor, except those that it already has."""
     for name, member in _members().items():
         if not hasattr(Tensor, name):
             setattr(Tensor, name, member)

@@ -77,7 +77,7 @@ def map(f: Any, xs: Any) -> Any:
 
     Args:
         f: a function of an element, in the structure of `xs`, that returns a nest of tensors.
-        xs: a tensor, or a nest of them with equal first sizes.
+        xs: a tensor, or a nest of tensors whose first axes have equal sizes.
 
     Returns:
         The results, stacked along a new first axis.
@@ -93,7 +93,8 @@ def scan(
     Args:
         f: returns the next carry, and a nest of tensors or None.
         init: the first carry, a nest of tensors or None.
-        xs: a tensor, or a nest of them with equal first sizes; None calls `f(carry, None)`.
+        xs: a tensor, or a nest of tensors whose first axes have equal sizes; None calls
+            `f(carry, None)`.
         length: the number of calls; needed only without `xs`.
         reverse: begin with the last element.
         unroll: ignored; the calls run one after the other.
@@ -107,7 +108,7 @@ def scan(
     sizes = {int(x.shape[0]) for x in leaves if x.ndim}
     if any(not x.ndim for x in leaves) or len(sizes) > 1:
         shapes = [tuple(x.shape) for x in leaves]
-        raise InvalidArgumentError(f"scan: `xs` need equal first sizes, got shapes {shapes}.")
+        raise InvalidArgumentError(f"scan: `xs` must have equal sizes on axis 0, got {shapes}.")
     if not sizes and length is None:
         raise InvalidArgumentError("scan: expected `xs` or `length`, got neither.")
     count = int(length) if not sizes else sizes.pop()

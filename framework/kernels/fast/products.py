@@ -72,11 +72,11 @@ _AT_ONCE = 16 * ROWS
 # Memory is prefetched this many steps ahead, because the CPU itself does not prefetch across such
 # large strides.
 _AHEAD = 16
-_TOGETHER = 4 * ROWS  # number of rows of a product that are passed to a loop kernel per call
+# maximum number of rows of the tile of a product that is computed before a loop kernel reads it
+_TOGETHER = 4 * ROWS
 # maximum number of elements of the packed block of A (_TOGETHER rows)
 _OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)
-# number of elements of a product that are passed to a loop kernel per call; they fit in the L2
-# cache
+# maximum number of elements of such a tile, which fits in the L2 cache
 _TILE = 1024 * _TOGETHER
 
 

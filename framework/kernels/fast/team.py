@@ -209,7 +209,8 @@ class ThreadTeam(threads.ThreadPool):
         self._leading = threading.Lock()
         # the maximum number of workers, lowered if the system refuses to start more
         self._most = _PARTS
-        self._until_look = 0  # number of jobs until the next check of the leader's CPU
+        # number of jobs until `_keep_apart` checks again on which CPU the leader runs
+        self._until_look = 0
         self._cpu = None  # the number of the leader's CPU, which no worker may use
 
     def do(self, most, work, arrays):

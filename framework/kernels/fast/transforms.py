@@ -114,7 +114,8 @@ def _turned(matrix):
     return tuple(zip(*matrix, strict=True))
 
 
-# Forward pass: the transforms of input patches, of weights, and of products into outputs.
+# Winograd convolution, forward pass: the transforms of input patches and of weights, and the
+# transform of their products into outputs, for 2 × 2 and 4 × 4 outputs per patch.
 patch_2, weights_2, outputs_2 = _make(B2), _make(G2), _make(A2)
 patch_4, weights_4, outputs_4 = _make(B4), _make(G4), _make(A4)
 # Backward pass: the transforms from the output gradient to the gradient of the products, from the

@@ -218,7 +218,7 @@ class Builder:
         return derivation(n.values, self.dims_known) is not None
 
     def at(self, shape, trace):
-        """Return a shape as ints: its Sizes are replaced by their values in one trace."""
+        """Return a shape as ints: each `Size` object is replaced by its value in a given trace."""
         return tuple(at(n, trace) for n in shape)
 
     # ---- frequent nodes ----

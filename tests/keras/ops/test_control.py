@@ -46,7 +46,7 @@ def test_scan_of_nests_and_of_no_elements():
         ops.scan(lambda c, x: (c, x), 0)
     with pytest.raises(InvalidArgumentError, match="`length` is 2, but `xs` have 7"):
         ops.scan(lambda c, x: (c, x), 0, D, length=2)
-    with pytest.raises(InvalidArgumentError, match="equal first sizes"):
+    with pytest.raises(InvalidArgumentError, match="equal sizes on axis 0"):
         ops.scan(lambda c, x: (c, c), 0, (D, D[:2]))
 
 

@@ -1,4 +1,4 @@
-"""The rules: for each op of the op table, the ONNX nodes that compute it.
+"""Translation rules: for each op of the op table, the ONNX nodes that compute it.
 
 A rule is `rule(b, *args, **attrs)`: the Builder, the arguments of the op (References, numbers and
 None) and its attributes. It returns the Reference of the output, or a list of them. The modules of

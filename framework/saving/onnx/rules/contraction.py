@@ -1,4 +1,4 @@
-"""Rules of matrix products and convolutions. ONNX's convolutions have channels first."""
+"""Translation of matrix products and convolutions. ONNX's convolutions have channels first."""
 
 from framework.kernels.windows import amounts
 from framework.saving.onnx.rules import rule

@@ -1,4 +1,4 @@
-"""Rules of elementwise ops."""
+"""Translation rules for elementwise ops."""
 
 import math
 

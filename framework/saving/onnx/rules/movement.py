@@ -1,4 +1,4 @@
-"""Rules of ops that copy, move or select elements."""
+"""Translation rules for ops that copy, move or select elements."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Rules of normalizations and of softmax."""
+"""Translation rules for normalizations and of softmax."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Rules of pooling ops."""
+"""Translation rules for pooling ops."""
 
 import math
 

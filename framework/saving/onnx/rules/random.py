@@ -1,4 +1,4 @@
-"""Rules of dropout and random draws; the runtime draws from its own generator."""
+"""Translation rules for dropout and random draws; the runtime draws from its own generator."""
 
 import numpy as np
 

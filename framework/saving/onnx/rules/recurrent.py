@@ -1,4 +1,4 @@
-"""Rules of recurrent ops: ONNX's LSTM, GRU and RNN, or a loop where steps are masked.
+"""Translation rules for recurrent ops: ONNX's LSTM, GRU and RNN, or a loop where steps are masked.
 
 ONNX's operators take sequences as (steps, batch, features) and have an axis for directions. They
 know the length of each sequence, but no mask; with a mask the rule writes a Scan.

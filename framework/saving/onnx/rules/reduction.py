@@ -1,4 +1,4 @@
-"""Rules of reductions and cumulative functions."""
+"""Translation rules for reductions and cumulative functions."""
 
 import numpy as np
 

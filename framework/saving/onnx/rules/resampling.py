@@ -1,4 +1,4 @@
-"""Rules of resampling along an axis: by a constant matrix, or by Resize for unknown sizes."""
+"""Translation of resampling along an axis: a constant matrix, or Resize for unknown sizes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Rules of ops that add or replace rows at computed positions, count, and search."""
+"""Translation rules for ops that add or replace rows at computed positions, count, and search."""
 
 import numpy as np
 

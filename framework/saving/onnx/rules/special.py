@@ -1,4 +1,4 @@
-"""Rules of special functions and of NumPy's further elementwise functions."""
+"""Translation rules for special functions and of NumPy's further elementwise functions."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Rules of lookup tables: boundaries of bins, and vocabularies as ONNX-ML's LabelEncoder."""
+"""Translation of lookup tables: boundaries of bins, and vocabularies as ONNX-ML's LabelEncoder."""
 
 import numpy as np
 
