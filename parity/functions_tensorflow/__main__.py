@@ -17,7 +17,7 @@ def main():
     import tensorflow as tf  # pyright: ignore[reportMissingImports]
 
     import framework
-    from parity.functions_tensorflow.calls import calls
+    from parity.functions_tensorflow.calls import calls, chosen
     from parity.functions_tensorflow.differences import accepted
     from parity.functions_tensorflow.outcomes import compared
 
@@ -34,6 +34,8 @@ def main():
         f"{sum(counts.values())} comparisons of {len(functions)} functions: "
         f"{counts['equal']} equal, {counts['accepted']} accepted, {counts['DIFFERENT']} different"
     )
+    if left := sorted(set(chosen(options.patterns)) - functions):
+        print(f"functions without a comparison: {' '.join(left)}")
     return 1 if counts["DIFFERENT"] or not counts else 0
 
 

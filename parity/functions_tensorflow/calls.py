@@ -13,10 +13,10 @@ import framework as tf
 from framework.core import dtypes
 from framework.core.operator_types import Operators
 from parity.functions_tensorflow import rows
-from tests.surface import arrays, elementwise, image, linalg, nn, signal, strings
+from tests.surface import arrays, declared, elementwise, image, linalg, nn, signal, strings
 
 SPACES = ("image.", "strings.", "signal.", "nn.", "linalg.", "math.", "sets.", "bitwise.", "")
-TABLES = (linalg, elementwise, nn, signal, image, strings, arrays)
+TABLES = (linalg, elementwise, nn, signal, image, strings, arrays, declared)
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,14 @@ class SpiedError(Exception):
     """What a row called its function with."""
 
 
+def chosen(patterns=()):
+    """Return the names of all functions, or of those whose names contain a pattern."""
+    return [name for name in names() if not patterns or any(p in name for p in patterns)]
+
+
 def calls(patterns=()):
-    """Yield the calls of all functions, or of those whose names contain a pattern."""
-    for name in names():
-        if patterns and not any(p in name for p in patterns):
-            continue
+    """Yield the calls of the functions that `chosen` returns."""
+    for name in chosen(patterns):
         found = [plain(c) for c in rows.CALLS.get(name, [])]
         spied = _spied(name)
         for number, (args, kwargs) in enumerate([*spied, *found]):
