@@ -2,26 +2,13 @@
 
 import numpy as np
 
+from framework.core.registry import snake_case
 from parity.families.configs import add_config
 from parity.sides import gradients
 from parity.values import Values
 from tests.samples.losses import SAMPLES
 
 REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none")
-FUNCTIONS = {
-    "MeanSquaredError": "mean_squared_error", "MeanAbsoluteError": "mean_absolute_error",
-    "MeanAbsolutePercentageError": "mean_absolute_percentage_error",
-    "MeanSquaredLogarithmicError": "mean_squared_logarithmic_error", "Huber": "huber",
-    "LogCosh": "log_cosh", "Poisson": "poisson", "CosineSimilarity": "cosine_similarity",
-    "KLDivergence": "kl_divergence", "Hinge": "hinge", "SquaredHinge": "squared_hinge",
-    "CategoricalHinge": "categorical_hinge", "BinaryCrossentropy": "binary_crossentropy",
-    "CategoricalCrossentropy": "categorical_crossentropy",
-    "SparseCategoricalCrossentropy": "sparse_categorical_crossentropy",
-    "BinaryFocalCrossentropy": "binary_focal_crossentropy",
-    "CategoricalFocalCrossentropy": "categorical_focal_crossentropy",
-    "CategoricalGeneralizedCrossEntropy": "categorical_generalized_cross_entropy",
-    "Dice": "dice", "Tversky": "tversky", "Circle": "circle", "CTC": "ctc",
-}  # fmt: skip
 
 
 class Loss:
@@ -50,12 +37,12 @@ class Loss:
 def _function(name, sample):
     def run(keras):
         found = Values()
-        function = getattr(keras.losses, FUNCTIONS[name])
+        function = getattr(keras.losses, snake_case(name))
         y, p = (a.astype("float32") if a.dtype.kind == "f" else a for a in sample.data)
         call = lambda tensors: function(y, tensors[0], **sample.arguments)
         if found.try_to("value", lambda: call([keras.ops.convert_to_tensor(p)])):
             found.try_to("gradient", lambda: gradients(keras, call, [p]))
-        found.try_to("by name", lambda: keras.losses.get(FUNCTIONS[name]).__name__)
+        found.try_to("by name", lambda: keras.losses.get(snake_case(name)).__name__)
         return found
 
     return run
