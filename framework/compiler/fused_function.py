@@ -88,8 +88,7 @@ class FusedFunction:
 
     @property
     def loops(self):
-        """The Numba backend, which may not be compiled yet; None if it cannot compute the
-        function."""
+        """The Numba backend, which may be uncompiled; None if it does not support the function."""
         if self._loops is None:
             try:
                 self._loops = NumbaLoops(self._graph, self._places)

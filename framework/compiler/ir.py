@@ -94,7 +94,7 @@ class GuardNode:
 
 
 class _LayerRef:
-    """Weak reference to the layer whose call traced a node; it keeps the path of the layer."""
+    """Weak reference to the layer whose call traced a node; it remembers the layer's path."""
 
     __slots__ = ("_layer", "_path")
 
@@ -387,7 +387,7 @@ class GraphRecorder(Recorder):
 
 
 class _SideRecorder(Recorder):
-    """Replaces a paused GraphRecorder: reading a traced tensor meanwhile prevents a plan."""
+    """Replaces a paused GraphRecorder: if a traced tensor is read, no plan is compiled."""
 
     def __init__(self, recording):
         self._recording, self.effect = recording, recording.effect

@@ -113,8 +113,8 @@ def own(variable):
     """Return the variable's array if nothing else refers to it, else a new array.
 
     Three references are expected: the variable's, the calling plan's and the local name. The
-        generated code calls this function on a line of its own: within the arguments of another
-        call, Python's stack would hold further references.
+    generated code calls this function on a line of its own: within the arguments of another call,
+    Python's stack would hold further references.
     """
     array = variable._array
     if exclusive(array, holders=3, contiguous=True):

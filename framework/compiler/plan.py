@@ -179,7 +179,7 @@ class Plan:
     # ---- change to Numba loops ----
 
     def _towards_loops(self, call):
-        """Generate or compile loops as the next step towards them; after a failure keep NumPy."""
+        """Generate Numba loops, or compile them if it is time; after a failure keep NumPy."""
         doing, self._loops_at = "generating", None
         try:
             if self._loop_code is None:
@@ -271,7 +271,7 @@ class Plan:
             free.append(entry)
 
     def _another(self):
-        """Return (list, function, warns, entry) for a call that found the list of `_now` empty."""
+        """Return (list, function, warns, entry) for a call, if `_now` has no idle function."""
         free, run, warns, form = self._now
         if run is None:
             return free, None, warns, _new_run(form)
@@ -290,7 +290,7 @@ class Plan:
 
     @staticmethod
     def _outer():
-        """Return the plans that this thread runs; user code in a plan can call other plans."""
+        """Return the plans running in this thread: user code in a plan can call other plans."""
         found = callers(Plan.__call__.__code__)
         return [names["self"] for names in found if "entry" in names]
 

@@ -25,7 +25,7 @@ class _NumberIndex(int):
 
 
 class _NewNumber:
-    """Marks a step that computes a number; steps with an expected value are guards."""
+    """Marks a step of a ScalarProgram that computes a number, unlike guards, which check one."""
 
     def __init__(self, kind):
         self.kind = kind

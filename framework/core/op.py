@@ -49,8 +49,8 @@ def first_order_only(g, needed):
     Higher-order derivatives differentiate the `composite` of that other op instead.
     """
     raise FrameworkError(
-        "The backward pass of an op with a composite has no derivative; "
-        "differentiate the composite."
+        "This backward pass has no derivative: for higher orders, differentiate the op's composite "
+        "(its forward pass in differentiable ops)."
     )
 
 

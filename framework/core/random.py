@@ -352,7 +352,7 @@ def _whole_range(generator, shape, dtype, _low, _high):
 
 
 def _classes(generator, shape, dtype, edges, unique):
-    """Draw class indices; after them, the result has the number of draws that were needed.
+    """Draw class indices; the last element of the result is the number of draws that were needed.
 
     Args:
         edges: the cumulative probabilities of the classes, up to 1.

@@ -140,7 +140,7 @@ def _filled(shape, dtype, fill, most):
         matrix = np.eye(*shape[-2:], dtype=dtype) if len(shape) > 1 else np.ones((), dtype)
         return np.array(np.broadcast_to(matrix, shape))
     if fill == "rising" and dtype.kind != "b":
-        # a scalar is 1, but 0 with "zeros", so that the size of `tf.range(scalar)` differs
+        # A scalar is 1 here and 0 for "zeros", so the two runs differ in the size of `tf.range(x)`.
         return np.arange(count).astype(dtype).reshape(shape) if shape else np.ones((), dtype)
     array = np.zeros(count, dtype)
     if fill != "zeros":

@@ -33,7 +33,7 @@ class KerasTensor(Operand):
     )  # fmt: skip
     __hash__ = object.__hash__
     record_history = True
-    is_number = False  # True in SymbolicNumber (`core/symbolic_sizes.py`)
+    is_number = False  # True for a SymbolicNumber, a number known only at run time
 
     def __init__(
         self, shape: ShapeLike, dtype: DTypeLike = "float32", sparse: bool = False,

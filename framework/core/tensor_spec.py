@@ -47,7 +47,7 @@ class TensorSpec:
 
     @property
     def value_type(self):
-        """The class of what the spec describes."""
+        """The class of the values that the spec describes."""
         from framework.core.tensor import Tensor
 
         return Tensor

@@ -207,6 +207,6 @@ _FEWEST, _SECONDS = 16, 0.1  # a measurement takes at least this many results an
 # if the consumer waits for this fraction of the time, the calls are the bottleneck
 _BUSY = 0.3
 _GAIN = 1.05  # to be chosen, a larger number of calls must be faster by this factor
-# All CPUs count as busy at this fraction of their time, if that is at least the time of 1.5 CPUs:
-# less may be Python code, which holds the interpreter's lock and gains nothing from more threads.
+# All CPUs count as busy if they work for _ALL of the time, and at least _SEVERAL of them do: a
+# single busy CPU may be running Python code, which holds the GIL.
 _ALL, _SEVERAL = 0.92, 1.5

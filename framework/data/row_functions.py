@@ -151,7 +151,7 @@ def _reading(gather, dtype):
 
 
 def _takes(graph, rows):
-    """Return whether the rows of a graph's arguments have these dtypes and shapes, in `rows`."""
+    """Return whether `rows` lists the dtypes and shapes of one row of each argument of a graph."""
     return [(v.dtype, v.shape[1:]) for v in graph.arguments] == rows
 
 
@@ -251,10 +251,12 @@ class _ExactOps(Recorder):
             raise BatchedValueError(f"The rounding of {op.name} may depend on the number of rows.")
 
     def random_draw(self, draw, tensor):
-        raise BatchedValueError("The function draws random numbers for each element.")
+        raise BatchedValueError(
+            "The function draws random numbers, and each element needs its own."
+        )
 
     def variable_assigned(self, variable, value):
-        raise BatchedValueError(f"The function assigns to {variable.name} for each element.")
+        raise BatchedValueError(f"The function assigns to {variable.name}, once per element.")
 
     def value_read(self, tensor, how):
         raise BatchedValueError("The function reads an element's value in Python.")

@@ -117,7 +117,7 @@ def _numbers(order):
 # ---- batches -------------------------------------------------------------------------------------
 
 
-_BLOCK_ROWS = 256  # the number of rows per call of a function when `computed` computes all
+_BLOCK_ROWS = 256  # rows per call of the function when `computed` runs it on all rows
 _BLOCK = 1 << 16  # one `np.take` gathers several batches, up to this number of bytes
 _SMALL = 1 << 12  # batches of up to this number of bytes do not reuse a buffer
 

@@ -312,7 +312,7 @@ class GeneratorStage(Stage):
 
 
 def _only(stage):
-    """Return the first element of a generator without a signature."""
+    """Return the first element of a generator stage, from which the element spec is inferred."""
     for value in stage.elements():
         return value
     raise InvalidArgumentError(

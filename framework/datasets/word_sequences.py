@@ -45,7 +45,7 @@ def arrays(file, names):
 
 
 def shuffled(texts, labels, rng):
-    """Shuffle texts and labels in the same way, which is Keras's for the seed of `rng`."""
+    """Shuffle texts and labels in the same order, Keras's order for the seed of `rng`."""
     order = np.arange(len(texts))
     rng.shuffle(order)
     return texts[order], labels[order]

@@ -339,7 +339,7 @@ class MutableHashTable(_Table):
         return tensor(made.reshape(*keys.shape, *self._default.shape))
 
     def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> None:
-        """Set the values of keys."""
+        """Insert keys with their values; the values of keys in the table are replaced."""
         found = np.asarray(tensor(keys, self.key_dtype, casts=True))
         given = np.asarray(tensor(values, self.value_dtype, casts=True))
         if given.shape != (*found.shape, *self._default.shape):
@@ -385,7 +385,7 @@ class DenseHashTable(MutableHashTable):
             raise InvalidArgumentError("Empty and deleted keys must have different values.")
 
     def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> None:
-        """Set the values of keys."""
+        """Insert keys with their values; the values of keys in the table are replaced."""
         found = np.asarray(tensor(keys, self.key_dtype, casts=True)).reshape(-1).tolist()
         if used := [mark for mark in self._marks if mark in found]:
             raise InvalidArgumentError(

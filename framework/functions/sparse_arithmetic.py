@@ -360,8 +360,8 @@ def sampled_addmm(
     """Return alpha * (mat1 @ mat2) + beta * values at the indices of a sparse matrix.
 
     Args:
-        indices, values, dense_shape: the parts of the sparse tensor; its last two axes are the
-            matrix.
+        indices, values, dense_shape: the parts of the sparse tensor; its last two axes are those
+            of the matrix.
         mat1, mat2: dense tensors whose product has that shape.
         beta, alpha: factors.
         output_type: the dtype of the result.

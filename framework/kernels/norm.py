@@ -21,9 +21,9 @@ _UFUNCS = 10  # Batch normalization costs about as much as this many ufuncs.
 # inner loops.
 _LONG_ROW = 2048
 _FEW = 8  # BLAS sums at least this many rows faster than NumPy.
-# The Numba kernels read short rows one by one only if their length is a multiple of this number.
+# The Numba kernels read rows one by one if their length is a multiple of _VECTOR. Otherwise they
+# treat several short rows as one row of at most _LONG elements, which is faster.
 _VECTOR = 16
-# Otherwise several short rows are passed to the Numba kernels as one row of at most this length.
 _LONG = 256
 _FAST = 2048  # The Numba kernels are used for at least this many elements.
 _SHARED = 1 << 20  # Threads share the Numba kernels' work from this many elements on.

@@ -83,7 +83,7 @@ def tell_not_kept(reason):
     if not _told:
         _told.append(reason)
         logging.getLogger("framework").warning(
-            f"Machine code cannot be kept on disk ({reason}), so each process compiles it again. "
+            f"Machine code cannot be cached on disk ({reason}), so each process compiles it again. "
             "Remedy: set FRAMEWORK_CACHE_DIR to a writable folder of yours."
         )
 
@@ -158,7 +158,7 @@ def _key(path):
             # Another process may have written its key first.
             key = _known_key(path)
     if key is None:
-        raise OSError(f"no key can be stored in {path.parent}")
+        raise OSError(f"the key that authenticates cache files cannot be stored in {path.parent}")
     return key
 
 

@@ -260,7 +260,7 @@ def spec_of(lookup, infer, inputs):
     own = lookup._framework
     if lookup.output_mode == "int" or lookup.pad_to_max_tokens or own.words is not None:
         return infer(inputs)
-    own.words, idf = [], own.idf  # empty for now: only the last size, replaced below, depends on it
+    own.words, idf = [], own.idf  # a placeholder: only the last size depends on it
     if lookup.output_mode == "tf_idf":
         _set_idf(lookup, np.zeros(0, dtypes.floatx()), _first_word(lookup))
     try:

@@ -49,7 +49,7 @@ def children(holder):
     """Return {name: object} for the objects that `holder` holds directly."""
     if isinstance(holder, Tracked):
         found = holder.tracked()
-    elif hasattr(type(holder), "_saved_parts"):  # an iterator over a dataset
+    elif hasattr(type(holder), "_saved_parts"):  # `holder` is a dataset iterator
         found = holder._saved_parts()
     elif isinstance(holder, Layer):
         found = _of_layer(holder)

@@ -260,7 +260,7 @@ class ShardReader:
         )  # fmt: skip
 
     def _of(self, path):
-        """Return the reader of the shard that has an array."""
+        """Return the reader of the shard that contains the array `path`."""
         group = path.rpartition("/")[0]
         for name in self._map.get(f"/{group}", ()):
             if path.rpartition("/")[2] in self._readers[name].keys(group):

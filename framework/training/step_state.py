@@ -108,7 +108,7 @@ def _variables(model, optimizer, metrics):
 
 @contextmanager
 def loading(filepath):
-    """Context manager that converts errors about a state that does not match to a LoadError."""
+    """Context manager: errors caused by the state in a file become a LoadError that names it."""
     try:
         yield
     except (InvalidArgumentError, ValueError, TypeError, KeyError, IndexError, OverflowError) as e:

@@ -385,7 +385,7 @@ def test_an_unusable_folder_causes_one_warning(program, tmp_path):
     numbers = (0.0, 2.0, 4.0, 0.0, 6.0, 12.0)
     expected = [(folder, *numbers, n) for folder, n in zip(folders, compiled, strict=True)]
     assert [ast.literal_eval(line) for line in out.splitlines()] == expected
-    assert log.count("Machine code cannot be kept on disk") == 5
+    assert log.count("Machine code cannot be cached on disk") == 5
     assert log.count("\n") == 6  # the notice about compiling, and a warning for each folder
 
 

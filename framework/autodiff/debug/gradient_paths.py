@@ -120,7 +120,7 @@ def assigned_to(variable, layer, line):
 
 
 def end_of(op, layer, line, dtype=None):
-    """Return (reason, remedy) for an op without derivative."""
+    """Return (why no gradient flows back through this op, the remedy)."""
     place = where(layer, line)
     if op.name == "stop_gradient":
         return f"stop_gradient{place} cuts the path", "remove stop_gradient, or use another path"

@@ -89,7 +89,7 @@ def _normal(x, mean, factor, offset):
 
 @kernel(fastmath=False, forceinline=True)
 def _passed(g, x, mean, factor, offset, most):
-    """Return g where 0 < ReLU's input < most, else 0; a product, as in the op, keeps NaN."""
+    """Return g where 0 < ReLU's input < most, else 0, as a product, so that NaN in g stays NaN."""
     v = _normal(x, mean, factor, offset)
     inside = _f(1) if v < most else _f(0)
     return g * (inside if v > _f(0) else _f(0))

@@ -76,7 +76,7 @@ _AHEAD = 16
 _TOGETHER = 4 * ROWS
 # maximum number of elements of the packed block of A (_TOGETHER rows)
 _OF_TOGETHER = 4 * (DEEPEST * ROWS + APART)
-# maximum number of elements of such a tile, which fits in the L2 cache
+# maximum number of elements of such a tile (_TOGETHER rows of a product); it fits in the L2 cache
 _TILE = 1024 * _TOGETHER
 
 

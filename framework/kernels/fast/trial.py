@@ -29,4 +29,6 @@ def run():
 
 def _compare(name, got, expected):
     if not np.allclose(got, expected, rtol=1e-4, atol=1e-5):
-        raise RuntimeError(f"trial run: {name} has wrong values, unlike NumPy's")
+        raise RuntimeError(
+            f"trial run of the Numba kernels: {name} has wrong values, unlike NumPy's"
+        )

@@ -199,8 +199,8 @@ class Builder:
         way = derivation(n.values, self.dims_known)
         if way is None:
             raise ExportError(
-                f"A size that was {', '.join(map(str, n.values))} in traces with different sizes "
-                "cannot be computed from the sizes of tensors. Give fixed sizes in input_signature."
+                f"A size that was {', '.join(map(str, n.values))} in traces with different inputs "
+                "cannot be computed from the inputs' sizes. Give fixed sizes in input_signature."
             )
         total = self.size(Size(way.sizes[0]))
         for other in way.sizes[1:]:

@@ -115,7 +115,7 @@ def _linear(sizes, wanted):
 
 
 def _bounded(sizes, wanted):
-    """Yield formulas min(size, n) and max(size, n) that fit, if n applies in some traces only."""
+    """Yield formulas min(size, n) and max(size, n) equal to `wanted`; n bounds some traces only."""
     base = np.array(sizes[0], np.int64)
     for name, number in (("Min", wanted.max()), ("Max", wanted.min())):
         bounded = np.minimum(base, number) if name == "Min" else np.maximum(base, number)

@@ -54,9 +54,9 @@ class Call:
 
     Args:
         op: the Op.
-        args: Arrays, numbers and None.
-        attrs: a dict; numbers that differ between traces are Sizes, such arrays are Varying.
-        outputs: the Arrays it computes.
+        args: `Array` objects, numbers and None.
+        attrs: a dict; a number that differs between traces is a `Size`, such an array a `Varying`.
+        outputs: the `Array` objects that it computes.
         node: the node of the first trace.
     """
 

@@ -202,7 +202,7 @@ def _traced(function, signature, name, fills, most=math.inf):
 
 
 def _trial_shapes(specs):
-    """Yield what to try: (whether the first axes share one size, the shapes with Sizes)."""
+    """Yield candidates: (whether all first axes share one size, shapes with `Size` objects)."""
     opens = [(i, axis) for i, s in enumerate(specs) for axis, n in enumerate(s.shape) if n is None]
     firsts = [place for place in opens if place[1] == 0]
     for shared in (False, True) if len(firsts) > 1 else (False,):

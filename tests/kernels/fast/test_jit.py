@@ -67,7 +67,7 @@ def test_a_full_disk_causes_one_warning_and_no_error(tmp_path):
     pytest.importorskip("resource")
     done = run(tmp_path, FULL)
     assert done.stdout == "0.0 2.0 4.0\n"
-    assert done.stderr.count("cannot be kept on disk") == 1
+    assert done.stderr.count("cannot be cached on disk") == 1
     assert not list(tmp_path.rglob("*.code"))
     assert not list(tmp_path.rglob("*.new"))
 
