@@ -55,19 +55,28 @@ class ConcreteFunction:
         self._bound = {k: nest.map_structure(_spec_of, v) for k, v in bound.arguments.items()}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            given = self._signature.bind_partial(*args, **kwargs).arguments
-        except TypeError as error:
-            raise SignatureError(f"{self.name}: {error}.") from None
+        given = self._given(args, kwargs)
         values = inspect.BoundArguments(self._signature, {})
         for name, spec in self._bound.items():
             if name in given:
                 values.arguments[name] = self._fitted(name, spec, given[name])
-            elif any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(spec)):
+            elif _has_tensors(spec):
                 raise SignatureError(f"{self.name}: missing a required argument: {name!r}.")
             else:
                 values.arguments[name] = spec
         return self._function(*self._instance, *values.args, **values.kwargs)
+
+    def _given(self, args, kwargs):
+        """Return {parameter: argument}; a call may leave out all arguments that are no tensors."""
+        parameters = self._signature.parameters
+        starred = any("VAR" in p.kind.name for p in parameters.values())
+        tensors = [name for name, spec in self._bound.items() if _has_tensors(spec)]
+        if len(args) == len(tensors) and not kwargs and not starred:
+            return dict(zip(tensors, args, strict=True))
+        try:
+            return self._signature.bind_partial(*args, **kwargs).arguments
+        except TypeError as error:
+            raise SignatureError(f"{self.name}: {error}.") from None
 
     def _fitted(self, name, spec, value):
         specs, leaves = nest.flatten(spec), nest.flatten(value)
@@ -143,7 +152,10 @@ class ConcreteFunction:
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """Return the signature as text, with one parameter per line, or in one line."""
         shown = {k: _text(v) for k, v in self._bound.items()}
-        result = _text(self.structured_outputs)
+        try:
+            result = _text(self.structured_outputs)
+        except Exception as error:  # of the user's function, or strings, which are not symbolic
+            result = f"unknown before a call ({type(error).__name__} in a symbolic call)"
         if not verbose:
             return f"({', '.join(f'{k}: {v}' for k, v in shown.items())}) -> {result}"
         kinds = {k: p.kind.name for k, p in self._signature.parameters.items()}
@@ -155,6 +167,10 @@ class ConcreteFunction:
 
     def __str__(self):
         return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+
+def _has_tensors(spec):
+    return any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(spec))
 
 
 def _spec_of(value):

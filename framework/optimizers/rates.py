@@ -35,8 +35,8 @@ class Rates:
     @learning_rate.setter
     def learning_rate(self, value: TensorLike):
         try:
-            # A number that a trace computes must not become a float; `as_rate` raises an error for
-            # negative numbers.
+            # Do not convert a number that a traced function computes to a Python float, which
+            # would freeze it. For other and negative numbers, `as_rate` checks the rate.
             if not isinstance(value, WeakNumber) or value < 0:
                 value = as_rate(value)
         except InvalidArgumentError as error:

@@ -100,6 +100,26 @@ def test_bound_methods_know_their_object():
     assert "scaled has" in two.scaled.explain()
 
 
+def test_arguments_that_are_no_tensors_can_be_left_out():
+    @tf.function
+    def scaled(by, x, /, *, plus=1.0):
+        return x * by["factor"] + plus
+
+    concrete = scaled.get_concrete_function({"factor": 2.0}, SPEC)
+    assert concrete(tf.constant([2.0])).numpy().tolist() == [5]
+    assert concrete({"factor": 2.0}, tf.constant([2.0])).numpy().tolist() == [5]
+    several = tf.function(lambda *x: x[0] + x[1]).get_concrete_function(SPEC, SPEC)
+    assert several(tf.constant([2.0]), tf.constant([3.0])).numpy().tolist() == [5]
+
+
+def test_a_signature_is_printed_even_if_no_symbolic_call_is_possible():
+    text = tf.function(tf.strings.length).get_concrete_function(tf.TensorSpec([], tf.string))
+    assert "Output Type:" in str(text)
+    of_any_rank = tf.function(lambda x: x + 1).get_concrete_function(tf.TensorSpec(None))
+    assert "x: TensorSpec(shape=<unknown>" in repr(of_any_rank)
+    assert of_any_rank(tf.constant([1.0])).numpy().tolist() == [2]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

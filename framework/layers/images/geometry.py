@@ -63,11 +63,11 @@ def in_training(transform_boxes: Method) -> Method:
 
 
 def warped(layer, images, transforms, interpolation, mode, affine=True, straight=False):
-    """Return the images resampled at transformed positions, by `ops.warping.projected`.
+    """Return the images warped by projective transforms (see `ops.warping.projected`).
 
     Args:
         transforms: (batch, 8) or (8,), projective; the last two numbers are 0 if `affine`.
-        straight: whether the transforms neither turn nor shear images.
+        straight: whether the transforms are axis-aligned: they neither rotate nor shear.
     """
     transforms = reshape(as_dtype(transforms, "float32"), shape=(-1, 8))
     order, size = _ORDERS.index(interpolation), sizes_of(layer, images.shape)
