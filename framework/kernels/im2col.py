@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from framework.core.numpy_warnings import no_warnings
 from framework.kernels import windows
 from framework.kernels.choose import masked, zeros
 from framework.kernels.share import blocks, share
@@ -23,7 +22,6 @@ _BLOCK = 1 << 19
 _FEW = 4
 
 
-@no_warnings
 def conv(
     x, w, *, strides, padding, dilations, groups, bias=None, relu=False, gate=None, out=None
 ):  # fmt: skip
@@ -65,7 +63,6 @@ def conv(
     return y.astype(dtype, copy=False)
 
 
-@no_warnings
 def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, out=None):
     """Return the gradient of sum(g * conv(x, w)) with respect to x, of spatial `sizes`.
 
@@ -101,7 +98,6 @@ def conv_input(g, w, *, sizes, strides, padding, dilations, groups, gate=None, o
     return windows.unpadded(x, sizes, padding).astype(dtype, copy=False)
 
 
-@no_warnings
 def conv_kernel(
     x, g, *, size, strides, padding, dilations, groups, gate=None, sums=False
 ):  # fmt: skip
