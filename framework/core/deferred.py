@@ -3,6 +3,8 @@
 A restored checkpoint adds itself to `waiting`. Code that creates variables calls `fill` afterwards.
 """
 
+import functools
+
 waiting = []
 """Restored checkpoints with values for variables that do not exist yet; each has a `fill()`."""
 
@@ -13,45 +15,28 @@ def fill():
         restoration.fill()
 
 
+def _then_fill(method):
+    @functools.wraps(method)
+    def filling_method(self, *args, **kwargs):
+        result = method(self, *args, **kwargs)
+        fill()
+        return result
+
+    return filling_method
+
+
 class FillingList(list):
     """A list that calls `fill` after items are added, because no attribute is set then."""
 
-    def append(self, item):
-        super().append(item)
-        fill()
-
-    def extend(self, items):
-        super().extend(items)
-        fill()
-
-    def insert(self, index, item):
-        super().insert(index, item)
-        fill()
-
-    def __setitem__(self, index, item):
-        super().__setitem__(index, item)
-        fill()
-
-    def __iadd__(self, items):
-        self.extend(items)
-        return self
+    append, extend, insert = map(_then_fill, (list.append, list.extend, list.insert))
+    __setitem__, __iadd__ = map(_then_fill, (list.__setitem__, list.__iadd__))
 
 
 class FillingDict(dict):
     """A dict that calls `fill` after items are added."""
 
-    def __setitem__(self, key, item):
-        super().__setitem__(key, item)
-        fill()
-
-    def update(self, *args, **kwargs):
-        super().update(*args, **kwargs)
-        fill()
-
-    def setdefault(self, key, default=None):
-        found = super().setdefault(key, default)
-        fill()
-        return found
+    __setitem__ = _then_fill(dict.__setitem__)
+    update, setdefault = map(_then_fill, (dict.update, dict.setdefault))
 
 
 def filling(value):
